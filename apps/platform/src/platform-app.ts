@@ -29,7 +29,7 @@ import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addHolderRoutes } from './edge/holder-routes.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
 import type { EnrolmentGate } from './enrolment/gate-confirmation.ts';
-import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
+import { createRateLimits, type RateLimitConfig, type ShareLimit } from './http/rate-limit.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;
@@ -59,6 +59,8 @@ export type PlatformAppDeps = {
   readonly allowedOrigins: readonly string[];
   readonly proxyHops: number;
   readonly rateLimits: RateLimitConfig;
+  /** Absent: the limits are of this process. */
+  readonly shareLimit?: ShareLimit | undefined;
   /** Absent: pages of its own. */
   readonly batchPages?: BatchPages;
   readonly onAccepted: () => void;
@@ -78,7 +80,7 @@ const maxBodyBytes = 512 * 1024;
 
 export function createPlatformApp(deps: PlatformAppDeps): Shell {
   const { db, credentials, log, nowMs } = deps;
-  const limits = createRateLimits(deps.rateLimits, nowMs);
+  const limits = createRateLimits(deps.rateLimits, nowMs, deps.shareLimit);
   const { domain, uri } = deps.chains.evidence;
   const app = createShell({
     log,

@@ -24,6 +24,9 @@ async function leads(service: RunningService, roles: number): Promise<RunningSer
   return service;
 }
 
+/** Fifty requests of an address may come at once. */
+const limited = { PLATFORM_RATE_ADDRESS: '5' };
+
 describe('two platforms and two gates on one database', () => {
   let services: PostgresServices;
   let gates: RunningService[];
@@ -38,8 +41,8 @@ describe('two platforms and two gates on one database', () => {
     gates = [first, await services.startGate('gate-2')];
     // The gate that follows, so that what it stores is published by the other one.
     const url = at(gates, 1).url;
-    platforms = [await leads(await services.startPlatform(url, 'platform-1'), 2)];
-    platforms.push(await services.startPlatform(url, 'platform-2'));
+    platforms = [await leads(await services.startPlatform(url, 'platform-1', limited), 2)];
+    platforms.push(await services.startPlatform(url, 'platform-2', limited));
     holders = await Promise.all(['a', 'b'].map(createTestHolder));
   });
   afterAll(() => services.stop());
@@ -116,6 +119,40 @@ describe('two platforms and two gates on one database', () => {
     expect(await countSent('relayer')).toBe(1);
     expect(await services.chain.pool().batchCount()).toBe(1n);
     expect(await services.chain.poolBalance()).toBe(300n);
+  });
+
+  it('accept the access tokens of each other, and count the requests of an address together', async () => {
+    gates = [await services.startGate('gate-3'), at(gates, 1)];
+    platforms = [
+      await services.startPlatform(at(gates, 0).url, 'platform-3', limited),
+      at(platforms, 1),
+    ];
+    const granted = await fetch(`${at(gates, 0).url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: 'reader',
+        client_secret: 'read',
+      }),
+    });
+    const { access_token } = (await granted.json()) as { access_token: string };
+    const headers = { authorization: `Bearer ${access_token}` };
+    const roots = await Promise.all(
+      gates.map(async ({ url }) => await (await fetch(`${url}/v1/root`, { headers })).json()),
+    );
+    expect(roots[0]).toMatchObject({ wallets: 2 });
+    expect(roots[1]).toEqual(roots[0]);
+
+    const startedMs = performance.now();
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 80; sent += 1) {
+      statuses.push((await fetch(`${nextUrl()}/api/auth/logout`, { method: 'POST' })).status);
+    }
+    const refilled = 5 * Math.ceil((performance.now() - startedMs) / 1_000);
+    const taken = statuses.filter((status) => status === 200).length;
+    expect(taken).toBeGreaterThanOrEqual(45);
+    expect(taken).toBeLessThanOrEqual(50 + refilled);
+    expect(statuses.at(-1)).toBe(429);
   });
 });
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { openStore } from '@pool/database';
+import { createSharedLimiter, forgetFullBuckets, openServiceKey, openStore } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import {
   createChainWatch,
@@ -46,7 +46,7 @@ export async function serveGate(
 ): Promise<Served> {
   const database = await openStore<GateTables>(config.database, 'gate', gateMigrations, log);
   const { db, leaders } = database;
-  const nowMs = Date.now;
+  const { nowMs } = database;
   const caps = { ...config.publisherCaps };
   let publisherKey = config.publisherKey;
   const chain = createEvmRegistryChain(config.chain, config.publisherKey, caps);
@@ -90,6 +90,7 @@ export async function serveGate(
       balanceWei = await chain.fetchBalanceWei();
       await chain.fetchFinalBlock();
       silence.noteAnswer();
+      await forgetFullBuckets(db);
     },
     log,
   });
@@ -130,7 +131,15 @@ export async function serveGate(
       ],
       config.tokenTtlSeconds,
       nowMs,
-      { limits: config.tokenLimits, readers },
+      {
+        limits: config.tokenLimits,
+        readers,
+        key: await openServiceKey(db, 'access tokens'),
+        shareLimit:
+          config.database.kind === 'postgres'
+            ? (limit) => createSharedLimiter(db, limit)
+            : undefined,
+      },
     ),
     screening:
       config.screeningFile === undefined

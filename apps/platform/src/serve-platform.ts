@@ -7,7 +7,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf } from '@pool/core';
 import type { PlatformDatabase, PlatformTables } from '@pool/database';
-import { openStore, platformMigrations } from '@pool/database';
+import {
+  createSharedLimiter,
+  forgetFullBuckets,
+  openStore,
+  platformMigrations,
+} from '@pool/database';
 import {
   createChainWatch,
   createDatabaseCheck,
@@ -87,7 +92,7 @@ export async function servePlatform(
   );
   const { db, leaders } = database;
   const credentials = await openCredentialMint(db);
-  const nowMs = Date.now;
+  const { nowMs } = database;
   const lanes = createLanes(config, { db, log, nowMs });
   const chains = lanes.map(({ chain }) => chain);
   const laneOf = (chain: string) => lanes.find(({ key }) => key === chain);
@@ -155,6 +160,7 @@ export async function servePlatform(
   });
   const accounts = loop('deleting unused accounts', accountsIntervalMs, async () => {
     await deleteUnusedEmployers(db, nowMs());
+    await forgetFullBuckets(db);
   });
   const gate =
     config.gate &&
@@ -171,6 +177,8 @@ export async function servePlatform(
     credentials,
     log,
     nowMs,
+    shareLimit:
+      config.database.kind === 'postgres' ? (limit) => createSharedLimiter(db, limit) : undefined,
     poolChains: new Map(chains.map((chain) => [chain.key, chain])),
     checks: createSettlementChecks({
       batches,

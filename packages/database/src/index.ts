@@ -27,4 +27,11 @@ export {
   type PlatformTables,
   platformMigrations,
 } from './platform-tables.ts';
-export { createTables, describeTables, leaderTables, type TablesOf, typed } from './table.ts';
+export { openServiceKey } from './service-key.ts';
+export {
+  createSharedLimiter,
+  forgetFullBuckets,
+  type SharedLimit,
+  type SharedLimiter,
+} from './shared-limiter.ts';
+export { createTables, describeTables, sharedTables, type TablesOf, typed } from './table.ts';

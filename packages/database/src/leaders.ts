@@ -139,6 +139,12 @@ export type Leaders = {
   term(role: string): Term | undefined;
 };
 
+/** By the database's clock, which all of its processes share, in milliseconds of Unix time. */
+type SharedClock = { nowMs(): number };
+
+/** Smaller differences are the time that the question took. */
+const clockErrorMs = 100;
+
 /** The embedded database has one process, which leads every role. */
 export const soleLeader: Leaders = {
   isAnswering: () => true,
@@ -154,16 +160,24 @@ const answerMs = 5_000;
 
 type Session = { readonly client: pg.Client; readonly ended: Promise<void> };
 
-export type LeaderSession = Leaders & { close(): Promise<void> };
+export type LeaderSession = Leaders & SharedClock & { close(): Promise<void> };
 
-/** @param settings - of a database that {@link prepareStore} has prepared, with a table `leaders` */
-export function openLeaders(settings: PostgresSettings, part: StorePart, log: Log): LeaderSession {
+/**
+ * @param settings - of a database that {@link prepareStore} has prepared, with a table `leaders`
+ * @throws PoolError `database_unavailable`
+ */
+export async function openLeaders(
+  settings: PostgresSettings,
+  part: StorePart,
+  log: Log,
+): Promise<LeaderSession> {
   const roles = new Set<string>();
   /** The epoch of each role that is held. */
   const held = new Map<string, number>();
   const stopping = new AbortController();
   let session: Session | undefined;
   let isAnswering = true;
+  let aheadMs = 0;
   let wake = Promise.withResolvers<undefined>();
 
   async function playRound(): Promise<void> {
@@ -178,7 +192,10 @@ export function openLeaders(settings: PostgresSettings, part: StorePart, log: Lo
         }
       }
     }
-    await client.query('select 1');
+    const ahead = await readAheadMs(client);
+    if (Math.abs(ahead - aheadMs) > clockErrorMs) {
+      aheadMs = ahead;
+    }
     if (!isAnswering) {
       isAnswering = true;
       log.warn('the database answers again');
@@ -210,10 +227,17 @@ export function openLeaders(settings: PostgresSettings, part: StorePart, log: Lo
       wake = Promise.withResolvers<undefined>();
     }
   }
+  try {
+    await playRound();
+  } catch (error) {
+    await loseSession();
+    throw toDatabaseError(error);
+  }
   const running = run();
 
   return {
     isAnswering: () => isAnswering,
+    nowMs: () => Date.now() + aheadMs,
     term(role) {
       if (!roles.has(role)) {
         roles.add(role);
@@ -247,6 +271,15 @@ export function openLeaders(settings: PostgresSettings, part: StorePart, log: Lo
       await session?.client.end().catch(() => undefined);
     },
   };
+}
+
+/** How far the database's clock is ahead of this machine's. */
+async function readAheadMs(client: pg.Client): Promise<number> {
+  const before = Date.now();
+  const { rows } = await client.query<{ now: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::double precision as now',
+  );
+  return (rows[0]?.now ?? before) - (before + Date.now()) / 2;
 }
 
 /** @returns the number of the new term; undefined: another session leads the role */

@@ -117,6 +117,8 @@ async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Prom
 export type OpenDatabase<T> = {
   readonly db: Kysely<T>;
   readonly leaders: Leaders;
+  /** The clock that decides what has expired: the server's, or this machine's for an embedded database. Milliseconds of Unix time. */
+  readonly nowMs: () => number;
   close(): Promise<void>;
 };
 
@@ -178,6 +180,7 @@ export async function migrateEmbedded<T>(
   return {
     db,
     leaders: soleLeader,
+    nowMs: Date.now,
     async close() {
       await db.destroy();
       lock?.release();
@@ -215,12 +218,13 @@ async function openPostgres<T>(
       },
       log,
     );
+    const leaders = await openLeaders(settings, part, log);
     const pool = createPostgresPool({ settings, name, size: poolSize });
     const db = openKysely<T>(pool);
-    const leaders = openLeaders(settings, part, log);
     return {
       db,
       leaders,
+      nowMs: leaders.nowMs,
       async close() {
         await db.destroy();
         // Kysely ends a pool only after it has used it.

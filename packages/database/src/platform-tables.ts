@@ -10,12 +10,10 @@
 import type { Capability, Readiness } from '@pool/api';
 import type { Generated, Kysely } from 'kysely';
 import type { Migration } from './open-database.ts';
-import { createTables, describeTables, leaderTables, type TablesOf, typed } from './table.ts';
+import { createTables, describeTables, sharedTables, type TablesOf, typed } from './table.ts';
 
 const tables = describeTables({
-  ...leaderTables,
-  /** Keys that this platform made for itself, hex. A backup has them together with what was made with them. */
-  platform_keys: { name: 'text primary key', value: 'text not null' },
+  ...sharedTables,
   sign_in_nonces: {
     nonce: 'text primary key',
     expires_at: 'text not null',

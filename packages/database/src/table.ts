@@ -48,7 +48,12 @@ export function createTables(tables: Tables): string[] {
   });
 }
 
-/** What every service has: the number of the term of each leader (leaders.ts). */
-export const leaderTables = describeTables({
+/** What every service has, for the processes that share its database. */
+export const sharedTables = describeTables({
+  /** Keys that the service made for itself, hex. A backup has them together with what was made with them. */
+  service_keys: { name: 'text primary key', value: 'text not null' },
+  /** The number of the term of each leader (leaders.ts). */
   leaders: { role: 'text primary key', epoch: 'integer not null' },
+  /** When the bucket of each limit and caller is full (shared-limiter.ts). */
+  rate_limits: { caller: 'text primary key', full_at: typed<Date>('timestamptz not null') },
 });

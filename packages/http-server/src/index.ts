@@ -31,6 +31,11 @@ export {
 export { startWorkerLoop } from './service/worker-loop.ts';
 export { limitBody } from './shell/body-limit.ts';
 export { readJsonBody } from './shell/json-body.ts';
-export { createCallerLimiter, createRateLimiter, type RateLimiter } from './shell/rate-limiter.ts';
+export {
+  createCallerLimiter,
+  createRateLimiter,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from './shell/rate-limiter.ts';
 export { createShell, type ShellOptions } from './shell/shell.ts';
 export type { LogFields, Shell, ShellContext, ShellEnv, ShellLog } from './shell/shell-context.ts';

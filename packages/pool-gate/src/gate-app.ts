@@ -42,7 +42,7 @@ export function addTokenRoute(app: Shell, tokens: TokenService): void {
   app.post('/oauth/token', async (c) => {
     const form = new URLSearchParams(await c.req.text());
     try {
-      const granted = tokens.grant({
+      const granted = await tokens.grant({
         ...readClientCredentials(c, form),
         grantType: form.get('grant_type') ?? undefined,
         scope: form.get('scope') ?? undefined,
@@ -130,7 +130,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
   addTokenRoute(app, tokens);
 
   app.post('/v1/paths', async (c) => {
-    tokens.assertScope(readBearer(c), 'gate.read');
+    await tokens.assertScope(readBearer(c), 'gate.read');
     const { walletIds, root } = await readJson(c, gateRoutes.findPaths.body);
     const asked = root === undefined ? publisher.tree.root : parseField(root);
     const wanted = [...new Set(walletIds)].map((word) => parseField(word));
@@ -150,7 +150,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
   });
 
   app.get('/v1/root', async (c) => {
-    tokens.assertScope(readBearer(c), 'gate.read');
+    await tokens.assertScope(readBearer(c), 'gate.read');
     const txHash = await publisher.fetchLastTxHash();
     return c.json({
       root: fieldToHex(publisher.tree.root),
@@ -160,12 +160,12 @@ export function createGateApp(deps: GateAppDeps): Shell {
   });
 
   app.get('/v1/capacity', async (c) => {
-    tokens.assertScope(readBearer(c), 'gate.read');
+    await tokens.assertScope(readBearer(c), 'gate.read');
     return c.json(await leaves.count());
   });
 
   app.put('/v1/wallets/:walletId', async (c) => {
-    tokens.assertScope(readBearer(c), 'gate.write');
+    await tokens.assertScope(readBearer(c), 'gate.write');
     const walletId = parseField(c.req.param('walletId'));
     const request = await readJson(c, gateRoutes.putWallet.body);
     const walletPub = parseWalletPub(request.walletPub);
@@ -194,14 +194,14 @@ export function createGateApp(deps: GateAppDeps): Shell {
   });
 
   app.delete('/v1/wallets/:walletId', async (c) => {
-    tokens.assertScope(readBearer(c), 'gate.write');
+    await tokens.assertScope(readBearer(c), 'gate.write');
     const word = fieldToHex(parseField(c.req.param('walletId')));
     await remove(word);
     return c.json(describe(word, 'removed'));
   });
 
   app.put('/v1/readers/:clientId', async (c) => {
-    tokens.assertScope(readBearer(c), 'gate.write');
+    await tokens.assertScope(readBearer(c), 'gate.write');
     const clientId = parseWire(
       gateRoutes.putReader.params.clientId,
       c.req.param('clientId'),

@@ -7,15 +7,15 @@
 import {
   createTables,
   describeTables,
-  leaderTables,
   type Migration,
+  sharedTables,
   type TablesOf,
   typed,
 } from '@pool/database';
 import type { Kysely } from 'kysely';
 
 const tables = describeTables({
-  ...leaderTables,
+  ...sharedTables,
   wallets: {
     wallet_id: 'text primary key',
     wallet_pub: 'text not null',

@@ -1,15 +1,10 @@
-// Access tokens of the gate: who gets one, how often, and when old ones are deleted.
+// Access tokens of the gate: who gets one, how often, and which gates accept it.
 import { errorCodeOf, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../http-server/src/service/log.ts';
 import { addTokenRoute } from './gate-app.ts';
-import {
-  createAccessTokens,
-  createTokenService,
-  deletedPerGrant,
-  type TokenService,
-} from './oauth.ts';
+import { createTokenService, type TokenService } from './oauth.ts';
 
 const short = { clientId: 'short', clientSecret: new Secret('w'), scopes: ['gate.read'] } as const;
 const long = {
@@ -93,35 +88,61 @@ describe('tokens of the gate', () => {
   });
 });
 
-describe('createAccessTokens', () => {
-  it('deletes expired tokens by age in bounded steps, and no other', () => {
-    const kept = createAccessTokens<string>();
-    for (let i = 0; i < 100; i += 1) {
-      kept.add(`old ${i}`, 'c', { nowMs: i, expiresAtMs: 1_000 + i });
+describe('an access token', () => {
+  const key = new Uint8Array(32).fill(7);
+  const request = { grantType: 'client_credentials', scope: undefined, address: 'a' };
+  const open = (clients = [long], nowMs = 0, own = key) =>
+    createTokenService(clients, 900, () => nowMs, { key: own });
+  const clientSecret = long.clientSecret.reveal();
+  const granted = async () => {
+    const { accessToken } = await open().grant({ clientId: 'long', clientSecret, ...request });
+    return accessToken.reveal();
+  };
+  const refused = { code: 'unauthorized' };
+
+  it('is accepted by every gate with the key, until it expires', async () => {
+    const token = await granted();
+    await open([long], 899_999).assertScope(token, 'gate.read');
+    await expect(open([long], 900_000).assertScope(token, 'gate.read')).rejects.toMatchObject(
+      refused,
+    );
+    const stranger = new Uint8Array(32).fill(8);
+    await expect(open([long], 0, stranger).assertScope(token, 'gate.read')).rejects.toMatchObject(
+      refused,
+    );
+  });
+
+  it('is refused when a word of it was changed, and when its client has another secret or is gone', async () => {
+    const token = await granted();
+    const [body = '', mac = ''] = token.split('.');
+    const stated = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...stated, scopes: ['gate.write'] }));
+    for (const wrong of [
+      `${forged.toString('base64url')}.${mac}`,
+      body,
+      `${body}.`,
+      `${body}.${mac.slice(1)}`,
+    ]) {
+      await expect(open().assertScope(wrong, 'gate.read')).rejects.toMatchObject(refused);
     }
-    kept.add('new', 'c', { nowMs: 5_000, expiresAtMs: 6_000 });
-    expect(kept.size).toBe(100 - deletedPerGrant + 1);
-    expect(kept.find(`old ${deletedPerGrant - 1}`, 0)).toBeUndefined();
-    expect(kept.find(`old ${deletedPerGrant}`, 0)).toBe('c');
-    expect(kept.find(`old ${deletedPerGrant}`, 5_000)).toBeUndefined();
-    for (let i = 0; i < 20; i += 1) {
-      kept.add(`newer ${i}`, 'c', { nowMs: 5_000, expiresAtMs: 6_000 });
-    }
-    expect(kept.size).toBe(21);
-    expect(kept.find('new', 5_999)).toBe('c');
-    expect(kept.find('new', 6_000)).toBeUndefined();
+    const changed = { ...long, clientSecret: new Secret('y'.repeat(32)) };
+    await expect(open([changed]).assertScope(token, 'gate.read')).rejects.toMatchObject(refused);
+    await expect(open([]).assertScope(token, 'gate.read')).rejects.toMatchObject(refused);
+    await expect(open().assertScope(token, 'gate.write')).rejects.toMatchObject({
+      code: 'forbidden',
+    });
   });
 });
 
-it('refuses a client that the gate does not know as it refuses a wrong secret', () => {
+it('refuses a client that the gate does not know as it refuses a wrong secret', async () => {
   const tokens = createTokenService([short], 900, () => 0);
-  const refusalOf = (clientId: string, clientSecret: string): unknown => {
+  const refusalOf = async (clientId: string, clientSecret: string): Promise<unknown> => {
     try {
       const request = { grantType: 'client_credentials', scope: undefined, address: 'a' };
-      return tokens.grant({ clientId, clientSecret, ...request });
+      return await tokens.grant({ clientId, clientSecret, ...request });
     } catch (error) {
       return [errorCodeOf(error), error instanceof Error ? error.message : ''];
     }
   };
-  expect(refusalOf('nobody', '')).toEqual(refusalOf('short', ''));
+  expect(await refusalOf('nobody', '')).toEqual(await refusalOf('short', ''));
 });

@@ -1,12 +1,14 @@
 /**
- * OAuth 2.0 client credentials (RFC 6749 §4.4) of the gate. Access tokens are random and
- * live in memory: a restart ends them, and clients request new ones.
+ * OAuth 2.0 client credentials (RFC 6749 §4.4) of the gate. An access token is a statement with a MAC under a key that is in the database,
+ * so that every gate of the database accepts it and no guess of one causes a query.
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
-import { createCallerLimiter, hashCredential, isSameHash } from '@pool/http-server';
+import type { SharedLimit } from '@pool/database';
+import { createRateLimiter, hashCredential, isSameHash } from '@pool/http-server';
+import type { ReaderClients } from './reader-clients.ts';
 
 export type GateScope = 'gate.read' | 'gate.write';
 
@@ -46,6 +48,23 @@ export type KnownClient = {
   readonly isGuessable: boolean;
 };
 
+/** In memory, or in the database of several gates. */
+type Limiter = {
+  take(caller: string): void | Promise<void>;
+  giveBack(caller: string): void | Promise<void>;
+};
+
+/** What a token says. Its MAC is over exactly these words. */
+type Statement = {
+  /** Random: no two tokens are equal. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAtMs: number;
+  /** A MAC of the secret with which it was requested: a client with another one has to request another token. */
+  readonly secret: string;
+};
+
 /** A random secret of this many characters cannot be guessed. */
 const unguessableLength = 32;
 
@@ -57,7 +76,11 @@ export function createTokenService(
   options: {
     readonly limits?: TokenLimits;
     /** Clients besides the configured ones; they change while the gate runs. */
-    readonly readers?: { find(clientId: string): KnownClient | undefined };
+    readonly readers?: Pick<ReaderClients, 'find' | 'read'>;
+    /** Of the tokens' MACs. Default: a new one, so that a restart ends them. Secret. */
+    readonly key?: Uint8Array;
+    /** Makes a limit over all gates of a database. Default: limits in memory. */
+    readonly shareLimit?: ((limit: SharedLimit) => Limiter) | undefined;
   } = {},
 ) {
   if (clients.some((client) => client.clientId === '' || client.clientSecret.reveal() === '')) {
@@ -67,8 +90,14 @@ export function createTokenService(
     );
   }
   const { addressPerSecond, clientPerSecond } = options.limits ?? defaultTokenLimits;
-  const addresses = createCallerLimiter(addressPerSecond, nowMs);
-  const turns = createCallerLimiter(clientPerSecond, nowMs);
+  const { readers, key = randomBytes(32), shareLimit } = options;
+  const limit = (name: string, perSecond: number): Limiter => {
+    const rate = { perSecond, burst: 10 * perSecond };
+    return shareLimit?.({ name, ...rate }) ?? createRateLimiter({ ...rate, nowMs });
+  };
+  const addresses = limit('address', addressPerSecond);
+  const turns = limit('client', clientPerSecond);
+  const computeMac = (body: string) => createHmac('sha256', key).update(body).digest('base64url');
   const known = new Map<string, KnownClient>(
     clients.map(({ clientId, clientSecret, scopes }) => {
       const secret = clientSecret.reveal();
@@ -78,42 +107,48 @@ export function createTokenService(
   );
   // An unknown client takes as long to refuse as a wrong secret.
   const nobody = hashCredential(randomBytes(32).toString('base64url'));
-  const tokens = createAccessTokens<{
-    readonly scopes: ReadonlySet<string>;
-    readonly clientId: string;
-    readonly client: KnownClient;
-  }>();
-  const findClient = (clientId: string): KnownClient | undefined =>
-    known.get(clientId) ?? options.readers?.find(clientId);
 
   /**
    * The limit of the address is checked first: otherwise an address over its limit would still learn from the answer
    * whether its guess was right. A long secret is compared before that, so that others behind the address cannot lock it out.
    */
-  function authenticate(clientId: string, clientSecret: string, address: string): KnownClient {
-    const client = findClient(clientId);
-    const isGuessable = client?.isGuessable ?? true;
-    if (isGuessable) {
-      addresses.take(address);
+  async function authenticate(
+    clientId: string,
+    clientSecret: string,
+    address: string,
+  ): Promise<KnownClient> {
+    const seen = known.get(clientId) ?? readers?.find(clientId);
+    const isRight = (client: KnownClient | undefined) =>
+      isSameHash(hashCredential(clientSecret), client?.secretHash ?? nobody) &&
+      client !== undefined;
+    const isLimited = (seen?.isGuessable ?? true) || !isRight(seen);
+    if (isLimited) {
+      await addresses.take(address);
     }
-    const isRight = isSameHash(hashCredential(clientSecret), client?.secretHash ?? nobody);
-    if (client === undefined || !isRight) {
-      if (!isGuessable) {
-        addresses.take(address);
-      }
+    // Another gate may have written a new client, or a new secret.
+    const client = isRight(seen) || known.has(clientId) ? seen : await readers?.read(clientId);
+    if (client === undefined || !isRight(client)) {
       throw new PoolError('invalid_client', 'unknown client or wrong secret');
     }
-    if (isGuessable) {
-      addresses.giveBack(address);
+    if (isLimited) {
+      await addresses.giveBack(address);
     }
-    turns.take(clientId);
+    await turns.take(clientId);
     return client;
+  }
+
+  /** What this gate, or another one of its database, stated. */
+  function parseToken(token: string): Statement | undefined {
+    const [body = '', mac = ''] = token.split('.');
+    return isSameHash(computeMac(body), mac)
+      ? (JSON.parse(Buffer.from(body, 'base64url').toString()) as Statement)
+      : undefined;
   }
 
   return {
     /** @throws PoolError `invalid_client` (401), `unsupported_grant_type`, `invalid_scope` (400), `rate_limited` (429) */
-    grant({ clientId, clientSecret, grantType, scope, address }: TokenRequest) {
-      const client = authenticate(clientId, clientSecret, address);
+    async grant({ clientId, clientSecret, grantType, scope, address }: TokenRequest) {
+      const client = await authenticate(clientId, clientSecret, address);
       if (grantType !== 'client_credentials') {
         throw new PoolError('unsupported_grant_type', 'only client_credentials is supported');
       }
@@ -121,10 +156,15 @@ export function createTokenService(
       if (!asked.every((name) => client.scopes.some((allowed) => allowed === name))) {
         throw new PoolError('invalid_scope', 'this client may not have that scope');
       }
-      const token = randomBytes(32).toString('base64url');
-      const now = nowMs();
-      const times = { nowMs: now, expiresAtMs: now + ttlSeconds * 1000 };
-      tokens.add(token, { scopes: new Set<string>(asked), clientId, client }, times);
+      const statement: Statement = {
+        id: randomBytes(12).toString('base64url'),
+        clientId,
+        scopes: asked,
+        expiresAtMs: nowMs() + ttlSeconds * 1000,
+        secret: computeMac(client.secretHash),
+      };
+      const body = Buffer.from(JSON.stringify(statement)).toString('base64url');
+      const token = `${body}.${computeMac(body)}`;
       return {
         accessToken: new Secret(token),
         expiresInSeconds: ttlSeconds,
@@ -132,47 +172,19 @@ export function createTokenService(
       };
     },
     /** @throws PoolError `unauthorized` (401), `forbidden` (403) when the token lacks the scope */
-    assertScope(token: string, scope: GateScope) {
-      const granted = tokens.find(token, nowMs());
+    async assertScope(token: string, scope: GateScope) {
+      const stated = parseToken(token);
+      const client =
+        stated === undefined || stated.expiresAtMs <= nowMs()
+          ? undefined
+          : (known.get(stated.clientId) ?? (await readers?.read(stated.clientId)));
       // A token is valid only as long as its client: it ends when the client is revoked or gets another secret.
-      if (granted === undefined || findClient(granted.clientId) !== granted.client) {
+      if (client === undefined || stated?.secret !== computeMac(client.secretHash)) {
         throw new PoolError('unauthorized', 'a valid access token is required');
       }
-      if (!granted.scopes.has(scope)) {
+      if (!stated.scopes.includes(scope) || !client.scopes.includes(scope)) {
         throw new PoolError('forbidden', `this token lacks the scope ${scope}`);
       }
-    },
-  };
-}
-
-/** More than one, so that the number of expired tokens falls; few, so that no grant takes long. */
-export const deletedPerGrant = 16;
-
-/**
- * Granted access tokens, found by their hash. All have the same lifetime, so the map is in the order of expiry: the
- * oldest come first, and each grant deletes a few expired ones.
- */
-export function createAccessTokens<T>() {
-  const tokens = new Map<string, { readonly grant: T; readonly expiresAtMs: number }>();
-  return {
-    get size() {
-      return tokens.size;
-    },
-    add(token: string, grant: T, { nowMs, expiresAtMs }: { nowMs: number; expiresAtMs: number }) {
-      let looked = 0;
-      for (const [hash, oldest] of tokens) {
-        if (looked === deletedPerGrant || oldest.expiresAtMs > nowMs) {
-          break;
-        }
-        tokens.delete(hash);
-        looked += 1;
-      }
-      tokens.set(hashCredential(token), { grant, expiresAtMs });
-    },
-    /** The grant of the token; undefined for an unknown or expired one. */
-    find(token: string, nowMs: number): T | undefined {
-      const known = tokens.get(hashCredential(token));
-      return known === undefined || known.expiresAtMs <= nowMs ? undefined : known.grant;
     },
   };
 }

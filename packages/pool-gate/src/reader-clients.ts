@@ -1,6 +1,7 @@
 /**
  * Clients of the gate that may read. The platform writes them, one per employer. They are kept in memory beside the rows,
- * so that a guessed client id causes no query; a change is written to the rows first.
+ * so that a guessed client id causes no query before its address is limited; a change is written to the rows first. Another gate may write
+ * one, so the row decides about each access token.
  *
  * A state has a generation. A lower one never replaces a higher one, and a revoked generation stays revoked: a write
  * that was in progress while an operator revoked the client cannot restore it.
@@ -25,7 +26,7 @@ export async function openReaderClients(db: GateDatabase, nowMs: () => number) {
   function adopt(clientId: string, secretHash: string | null): void {
     if (secretHash === null) {
       live.delete(clientId);
-    } else if (live.get(clientId)?.secretHash !== secretHash) {
+    } else {
       live.set(clientId, { secretHash, scopes: ['gate.read'], isGuessable: false });
     }
   }
@@ -35,8 +36,18 @@ export async function openReaderClients(db: GateDatabase, nowMs: () => number) {
   }
 
   return {
-    /** The live client of an id. The same object as long as its secret is the same. */
+    /** The live client of an id, as this process has seen it. */
     find: (clientId: string): KnownClient | undefined => live.get(clientId),
+    /** The same as the row has it. */
+    async read(clientId: string): Promise<KnownClient | undefined> {
+      const row = await db
+        .selectFrom('reader_clients')
+        .select('secret_hash')
+        .where('client_id', '=', clientId)
+        .executeTakeFirst();
+      adopt(clientId, row?.secret_hash ?? null);
+      return live.get(clientId);
+    },
     /** @throws PoolError `stale_generation` (409) */
     async put(clientId: string, { generation, secretHash }: ReaderClientState): Promise<void> {
       const values = {

@@ -8,7 +8,7 @@
 import type { VerifiedKey } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
-import type { RateLimiter, ShellContext } from '@pool/http-server';
+import type { ShellContext } from '@pool/http-server';
 import { hashCredential, readBearer, unauthorized } from '@pool/http-server';
 import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
@@ -16,7 +16,7 @@ import { apiKeyPrefix, type CredentialMint, edgeTokenPrefix } from '../credentia
 import type { CredentialMemory } from '../credentials/credential-memory.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
 import { type Employer, getEmployer } from '../employers/employers.ts';
-import type { RateLimits } from '../http/rate-limit.ts';
+import type { Limiter, RateLimits } from '../http/rate-limit.ts';
 import { type EdgeCaller, findEdgeEmployer, isKnownEmployer, verifyApiKey } from './credentials.ts';
 
 export type CallerDeps = {
@@ -81,7 +81,7 @@ export function assertHolder(session: Session): asserts session is KeySession {
  * @throws PoolError `unauthorized` (401), `edge_token_not_allowed` (403), `rate_limited` (429)
  */
 export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<EdgeCaller> {
-  const token = readLimitedBearer(deps, c);
+  const token = await readLimitedBearer(deps, c);
   const hash = hashCredential(token);
   const caller = await identify(deps, c, {
     kind: 'edge-token',
@@ -106,7 +106,7 @@ export async function identifyKey(
   deps: CallerDeps,
   c: ShellContext,
 ): Promise<VerifiedKey & { readonly valid: true }> {
-  const apiKey = readLimitedBearer(deps, c);
+  const apiKey = await readLimitedBearer(deps, c);
   const hash = hashCredential(apiKey);
   return await identify(deps, c, {
     kind: 'api-key',
@@ -127,7 +127,7 @@ type Presented<T> = {
   readonly isOurs: boolean;
   /** Queries the database. */
   find(): Promise<T | undefined>;
-  readonly limiter: RateLimiter;
+  readonly limiter: Limiter;
   /** The owner of the limit that a valid credential draws on. */
   callerOf(found: T): string;
   readonly refusal?: string;
@@ -143,32 +143,32 @@ async function identify<T>(
   const entry = `${kind} ${hash}`;
   const known = memory.recall(entry);
   if (!isOurs || known?.kind === 'dead') {
-    limits.address.take(address);
+    await limits.address.take(address);
     throw unauthorized(refusal);
   }
   if (known?.kind === 'good') {
-    limiter.take(known.caller);
+    await limiter.take(known.caller);
   }
   // A credential of ours is checked even when the address has used up its limit: others behind the address may be guessing.
   const found = await find();
   if (found === undefined) {
     memory.remember(entry, { kind: 'dead' });
-    limits.address.take(address);
+    await limits.address.take(address);
     throw unauthorized(refusal);
   }
   const caller = callerOf(found);
   memory.remember(entry, { kind: 'good', caller });
   if (known === undefined) {
-    limiter.take(caller);
+    await limiter.take(caller);
   }
   return found;
 }
 
-function readLimitedBearer(deps: CallerDeps, c: ShellContext): string {
+async function readLimitedBearer(deps: CallerDeps, c: ShellContext): Promise<string> {
   try {
     return readBearer(c);
   } catch (error) {
-    deps.limits.address.take(c.get('callerAddress'));
+    await deps.limits.address.take(c.get('callerAddress'));
     throw error;
   }
 }

@@ -33,14 +33,14 @@ export function addAuthRoutes(
 
   app.get('/api/auth/nonce', async (c) => {
     const caller = c.get('callerAddress');
-    limits.address.take(caller);
+    await limits.address.take(caller);
     const nonce = await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds, caller);
     return c.json({ ...nonce, chainIds: settings.chainIds });
   });
 
   app.post('/api/auth/verify', async (c) => {
     const caller = c.get('callerAddress');
-    limits.address.take(caller);
+    await limits.address.take(caller);
     const evidence = await readJson(c, platformRoutes.verifySession.body);
     // A sign-in always opens a new session. The session of an earlier cookie ends.
     const { cookie, session } = await openSession(
@@ -71,7 +71,7 @@ export function addAuthRoutes(
 
   // The answer is the same with and without a session: in both cases there is no session afterwards.
   app.post('/api/auth/logout', async (c) => {
-    limits.address.take(c.get('callerAddress'));
+    await limits.address.take(c.get('callerAddress'));
     await closeSession(db, getCookie(c, sessionCookie));
     deleteCookie(c, sessionCookie, { path: '/', httpOnly: true, sameSite: 'Lax', secure });
     return c.json({ success: true });

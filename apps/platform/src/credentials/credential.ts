@@ -6,8 +6,8 @@
  * @module
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { bytesToHex, hexToBytes, Secret } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { Secret } from '@pool/core';
+import { openServiceKey, type PlatformDatabase } from '@pool/database';
 import { hashCredential, isSameHash } from '@pool/http-server';
 import { encodeBase58 } from 'ethers';
 
@@ -18,17 +18,7 @@ const credentialKeyName = 'credential-tag';
 
 /** Reads the key. The first start makes it. */
 export async function openCredentialMint(db: PlatformDatabase): Promise<CredentialMint> {
-  await db
-    .insertInto('platform_keys')
-    .values({ name: credentialKeyName, value: bytesToHex(randomBytes(32)) })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const { value } = await db
-    .selectFrom('platform_keys')
-    .select('value')
-    .where('name', '=', credentialKeyName)
-    .executeTakeFirstOrThrow();
-  return createCredentialMint(hexToBytes(value));
+  return createCredentialMint(await openServiceKey(db, credentialKeyName));
 }
 
 export const apiKeyPrefix = 'pool_live';

@@ -128,7 +128,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements/:key/void', async (c) => {
     const { id } = await identifyAgent(deps, c);
-    deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
+    await deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
     const key = c.req.param('key');
     traceJob(c, key);
     const row = await acceptVoid(deps, id, key, await readJson(c, edgeRoutes.postVoid.body));
@@ -141,7 +141,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements/:key/notes', async (c) => {
     const { id } = await identifyAgent(deps, c);
-    deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
+    await deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
     const key = c.req.param('key');
     const delivery = await readJson(c, edgeRoutes.redeliverNotes.body);
     if (!isIdempotencyKey(key)) {

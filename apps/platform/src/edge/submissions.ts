@@ -6,12 +6,12 @@
  */
 import { deriveTraceId, errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
-import type { RateLimiter, ShellContext } from '@pool/http-server';
+import type { ShellContext } from '@pool/http-server';
 import { readIdempotencyKey, readJson } from '@pool/http-server';
 import { isUnfinished, type SubmissionRow } from '@pool/relayer';
 import type { GenericSchema, InferOutput } from 'valibot';
 import { countRefusedProof } from '../accounts/credentials.ts';
-import { type RateLimits, settlementCost } from '../http/rate-limit.ts';
+import { type Limiter, type RateLimits, settlementCost } from '../http/rate-limit.ts';
 import { assertOpen, type BootstrapSettings } from './bootstrap.ts';
 
 export type SubmissionDeps = {
@@ -36,7 +36,7 @@ type Posted<Request> = {
   readonly accept: (
     key: string,
     request: Request,
-    beforeWork: () => void,
+    beforeWork: () => Promise<void>,
   ) => Promise<SubmissionRow>;
 };
 
@@ -66,20 +66,20 @@ export async function submit<TSchema extends GenericSchema<unknown, { readonly c
 ): Promise<SubmissionRow> {
   const { many, accepted, refused, outOfGas, ...word } = words[kind];
   const limiter = limits[word.limits];
-  limiter.take(owner, settlementCost.request);
+  await limiter.take(owner, settlementCost.request);
   const key = readIdempotencyKey(c);
   traceJob(c, key);
   const log = c.get('log');
   const request = await readJson(c, schema);
-  const accepting = accept(key, request, () => {
+  const accepting = accept(key, request, async () => {
     assertOpen(bootstrap, request.chain);
-    assertProofsGood(limits.refusedProofs, owner, many);
-    limiter.take(owner, settlementCost.checks);
+    await assertProofsGood(limits.refusedProofs, owner, many);
+    await limiter.take(owner, settlementCost.checks);
   });
   const row = await accepting.catch(async (error: unknown) => {
     if (errorCodeOf(error) === 'proof_invalid') {
       log.warn({ ...who, refused: await countRefusedProof(db, credential) }, refused);
-      noteRefusedProof(limits.refusedProofs, owner);
+      await noteRefusedProof(limits.refusedProofs, owner);
     }
     if (errorCodeOf(error) === 'gas_budget_exceeded') {
       log.warn({ ...who, chain: request.chain }, outOfGas);
@@ -119,10 +119,13 @@ export function traceJob(c: ShellContext, key: string): void {
 }
 
 /** @throws PoolError `rate_limited` (429) */
-function assertProofsGood(limiter: RateLimiter, id: string, what: string): void {
+async function assertProofsGood(limiter: Limiter, id: string, what: string): Promise<void> {
   try {
-    limiter.take(id);
+    await limiter.assertLeft(id);
   } catch (cause) {
+    if (errorCodeOf(cause) !== 'rate_limited') {
+      throw cause;
+    }
     const details = cause instanceof PoolError ? cause.details : undefined;
     throw new PoolError(
       'rate_limited',
@@ -130,13 +133,12 @@ function assertProofsGood(limiter: RateLimiter, id: string, what: string): void 
       { cause, ...(details === undefined ? {} : { details }) },
     );
   }
-  limiter.giveBack(id);
 }
 
 /** The refusal of the proof itself is answered already. */
-function noteRefusedProof(limiter: RateLimiter, id: string): void {
+async function noteRefusedProof(limiter: Limiter, id: string): Promise<void> {
   try {
-    limiter.take(id);
+    await limiter.take(id);
   } catch {
     // Others of this owner were checked at the same time, and took the last ones.
   }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { createCallerLimiter, createRateLimiter, type RateLimiter } from '@pool/http-server';
+import type { SharedLimit, SharedLimiter } from '@pool/database';
+import { createRateLimiter, type RateLimiter, type RateLimiterOptions } from '@pool/http-server';
 
 /** Calls that are allowed in the long run. Of those counted per second, ten seconds' worth may come at once. */
 export type RateLimitConfig = {
@@ -20,6 +21,17 @@ export type RateLimitConfig = {
   /** MiB of `/agent-edge/batches` per second that one owner of credentials reads. A minute's worth may come at once. */
   readonly batchMibPerSecond: number;
 };
+
+/** In memory, or in the database of several processes. */
+export type Limiter = {
+  /** @throws PoolError `rate_limited` (429) with `retryAfterSeconds` */
+  take(caller: string, cost?: number): void | Promise<void>;
+  /** Takes nothing. @throws PoolError as {@link take} of one call */
+  assertLeft(caller: string): void | Promise<void>;
+};
+
+/** Makes a limit over all processes of a database. */
+export type ShareLimit = (limit: SharedLimit) => SharedLimiter;
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
@@ -40,29 +52,44 @@ const batchPartsPerMib = (1024 * 1024) / batchCost.bytes;
 /** Of one employer or holder. An honest agent verifies its proof before it sends it. */
 const refusedProofs = { atOnce: 10, perDay: 24 } as const;
 
-export function createRateLimits(config: RateLimitConfig, nowMs: () => number) {
+/** @param share - absent: the limits are in memory, of the one process that an embedded database has */
+export function createRateLimits(config: RateLimitConfig, nowMs: () => number, share?: ShareLimit) {
   const parts = settlementCost.request + settlementCost.checks;
-  const perMinute = (count: number): RateLimiter =>
-    createRateLimiter({ perSecond: (parts * count) / 60, burst: parts * count, nowMs });
+  const limit = (name: string, perSecond: number, burst: number): Limiter =>
+    share?.({ name, perSecond, burst }) ?? createMemoryLimit({ perSecond, burst, nowMs });
+  const ofCaller = (name: string, perSecond: number) => limit(name, perSecond, 10 * perSecond);
+  const perMinute = (name: string, count: number) =>
+    limit(name, (parts * count) / 60, parts * count);
+  const batches: RateLimiter = createRateLimiter({
+    perSecond: batchPartsPerMib * config.batchMibPerSecond,
+    burst: 60 * batchPartsPerMib * config.batchMibPerSecond,
+    nowMs,
+  });
   return {
-    address: createCallerLimiter(config.addressPerSecond, nowMs),
-    session: createCallerLimiter(config.sessionPerSecond, nowMs),
-    edge: createCallerLimiter(config.edgePerSecond, nowMs),
+    address: ofCaller('address', config.addressPerSecond),
+    session: ofCaller('session', config.sessionPerSecond),
+    edge: ofCaller('edge', config.edgePerSecond),
     /** In parts of a settlement: see {@link settlementCost}. */
-    settlements: perMinute(config.settlementsPerMinute),
+    settlements: perMinute('settlements', config.settlementsPerMinute),
     /** In the same parts. */
-    spends: perMinute(config.spendsPerMinute),
-    /** Of one owner of edge tokens and holder keys, in parts of {@link batchCost}. */
-    batches: createRateLimiter({
-      perSecond: batchPartsPerMib * config.batchMibPerSecond,
-      burst: 60 * batchPartsPerMib * config.batchMibPerSecond,
-      nowMs,
-    }),
+    spends: perMinute('spends', config.spendsPerMinute),
+    /**
+     * Of one owner of edge tokens and holder keys, in parts of {@link batchCost}. Always of one process, whose time and bandwidth it
+     * guards.
+     */
+    batches,
     /** Of one employer or holder: settlements or spends whose proof did not verify. */
-    refusedProofs: createRateLimiter({
-      perSecond: refusedProofs.perDay / 86_400,
-      burst: refusedProofs.atOnce,
-      nowMs,
-    }),
+    refusedProofs: limit('refused proofs', refusedProofs.perDay / 86_400, refusedProofs.atOnce),
+  };
+}
+
+function createMemoryLimit(options: RateLimiterOptions): Limiter {
+  const { take, giveBack } = createRateLimiter(options);
+  return {
+    take,
+    assertLeft(caller) {
+      take(caller);
+      giveBack(caller);
+    },
   };
 }

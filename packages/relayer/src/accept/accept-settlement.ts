@@ -46,7 +46,7 @@ export type AcceptDeps = {
   readonly checks: SettlementChecks;
   readonly nowMs: () => number;
   /** Called after the look-up of stored rows and before every other check. It may refuse by throwing. */
-  readonly beforeWork?: (() => void) | undefined;
+  readonly beforeWork?: (() => void | Promise<void>) | undefined;
   /** Default: {@link defaultSettlementLimits}. */
   readonly settlementLimits?: SettlementLimits;
 };
@@ -74,7 +74,7 @@ export async function acceptSettlement(
     await assertSameNotes(db, standing, request);
     return standing;
   }
-  deps.beforeWork?.();
+  await deps.beforeWork?.();
   const { settlementLimits: limits = defaultSettlementLimits, nowMs } = deps;
   await assertDeadline(chain, request.batch.deadline, limits, nowMs());
   assertDelivery(request, chain.settings);

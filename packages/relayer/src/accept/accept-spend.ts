@@ -42,7 +42,7 @@ export type AcceptSpendDeps = {
   /** Whether a holder must be admitted before the relayer pays for its spends. */
   readonly admission: { readonly invitations: 'off' | 'required' | 'screened' };
   /** Called after the look-up of stored rows and before every other check. It may refuse by throwing. */
-  readonly beforeWork?: (() => void) | undefined;
+  readonly beforeWork?: (() => void | Promise<void>) | undefined;
   /** Default: {@link defaultSpendLimits}. */
   readonly spendLimits?: SpendLimits;
 };
@@ -75,7 +75,7 @@ export async function acceptSpend(
   if (isSame && !mayReopen(standing)) {
     return standing;
   }
-  deps.beforeWork?.();
+  await deps.beforeWork?.();
   await assertSpenderAdmitted(deps, holder);
   if (!isSame) {
     await assertOutputsFree(deps, holder, request, form, chain);
