@@ -52,6 +52,7 @@ const permissive: ReadonlySet<string> = new Set([
   'ISC',
   'MIT',
   'MIT OR Apache-2.0',
+  '(MIT OR CC0-1.0)',
 ]);
 
 /** What `pnpm licenses list --json` prints: packages by licence. */

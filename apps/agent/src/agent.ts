@@ -48,7 +48,11 @@ import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import { type AgentParts, createParts } from './services/agent-parts.ts';
-import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
+import {
+  createAcceleratorProbe,
+  createConfiguredProver,
+  openFleet,
+} from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
@@ -77,7 +81,9 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
   }
-  const { store, state } = await openStores(config, fingerprints.keyId);
+  const { store, state, fleet } = await openStores(config, fingerprints.keyId, () =>
+    openFleet(config, keys, log),
+  );
   const { pins, paidKeys, turns } = state;
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
@@ -106,8 +112,15 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     log,
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
-      const work = { config, parts, store, scope, prover, keys, paidKeys, turns, fingerprints };
-      runner = startRunner({ ...work, computeQueue, locks, onFaultPoint, onEvent });
+      const work = { config, parts, store, scope, keys, paidKeys, turns, fingerprints };
+      runner = startRunner({
+        ...work,
+        prover: fleet ?? prover,
+        computeQueue,
+        locks,
+        onFaultPoint,
+        onEvent,
+      });
     },
     onRefused: () => {
       const refused = runner;
@@ -119,7 +132,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     {
       ...parts.probes,
       platform: withTenancy(parts.probes.platform, async () => tenant.refusal()),
-      accelerator: createAcceleratorProbe(prover),
+      accelerator: fleet?.probe ?? createAcceleratorProbe(prover),
       ...(findJobServer(config.jobs) === undefined ? {} : { jobStore: createStoreProbe(store) }),
     },
     {
@@ -216,7 +229,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       }),
     // A getter, because the first proof chooses the accelerator.
     get prover() {
-      return prover.accelerator;
+      return (fleet ?? prover).accelerator;
     },
     wake: () => runner?.wake(),
     cancel: (key) => runner?.cancel(key),
@@ -240,6 +253,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       await runner?.stop();
       await holderSpends.close();
       await prover.close();
+      await fleet?.close();
       holderHistory.close();
       await holderNotes.close();
       parts.close();
@@ -254,7 +268,12 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
 async function openStores(
   config: Config,
   fingerprintKeyId: string,
-): Promise<{ readonly store: JobStore; readonly state: SharedState }> {
+  open: () => ReturnType<typeof openFleet>,
+): Promise<{
+  readonly store: JobStore;
+  readonly state: SharedState;
+  readonly fleet: Awaited<ReturnType<typeof openFleet>>;
+}> {
   const store = await openJobStore(config.jobs);
   let state: SharedState | undefined;
   try {
@@ -264,7 +283,7 @@ async function openStores(
       'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
       fingerprintKeyId,
     );
-    return { store, state };
+    return { store, state, fleet: await open() };
   } catch (error) {
     await state?.close();
     await store.close();

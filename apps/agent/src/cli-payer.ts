@@ -35,6 +35,15 @@ export const payerCommands: Commands = {
     about: 'Run the agent: HTTP routes and the worker.',
     load: async () => (await import('./serve.ts')).runServe,
   },
+  prover: {
+    about:
+      'Make proofs of batches for agents on other machines. Has the key that opens their inputs, and no key that signs.',
+    options: {
+      '--new-key <file>': 'make a key pair for the provers, write it to a new file, and end',
+      '--json': 'print one JSON document',
+    },
+    load: async () => (await import('./run-prover.ts')).runProver,
+  },
   disburse: {
     about: 'Pay a roster through the agent on this machine.',
     options: {

@@ -13,6 +13,14 @@ export const errors = [
     },
   },
   {
+    status: 503,
+    retry: true,
+    meanings: {
+      prover_unavailable:
+        'No process of the fleet makes the proof. Start `disburse-agent prover`, or do what the message says.',
+    },
+  },
+  {
     exit: 2,
     meanings: {
       rotation_not_possible:

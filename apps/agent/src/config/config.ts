@@ -18,7 +18,9 @@ import {
   createConfigReader,
   createRemark,
 } from '@pool/configuration';
-import { createConfigurationError, type PoolError } from '@pool/core';
+import { createConfigurationError, type PoolError, type Secret } from '@pool/core';
+import { findJobServer } from '@pool/idempotency';
+import type { PostgresSettings } from '@pool/storage/postgres';
 import {
   type HolderConfig,
   type KeepingSettings,
@@ -66,6 +68,42 @@ export function readSelfSubmitSettings(envFile?: string): SelfSubmitSettings {
       gasCapWei: read.optional(variables.gasMaxCost) ?? defaultGasCapWei,
       holder: readHolder(read, layers, problems),
     };
+  });
+}
+
+// The configuration of `disburse-agent prover`: it needs no variable of a platform, a chain or a funder.
+
+const proverVariables = {
+  nodeEnv: variables.nodeEnv,
+  logLevel: variables.logLevel,
+  accelerator: variables.accelerator,
+  artifactsDir: variables.artifactsDir,
+  artifactsManifest: variables.artifactsManifest,
+  proverQueue: variables.proverQueue,
+  proverQueuePassword: variables.proverQueuePassword,
+  proverPrivateKey: variables.proverPrivateKey,
+};
+
+export type ProverSettings = ConfigValues<typeof proverVariables> & {
+  readonly home: string;
+  readonly queue: PostgresSettings;
+  /** Opens the inputs of proofs. */
+  readonly privateKey: Secret;
+};
+
+/** @throws PoolError `invalid_configuration` naming every problem */
+export function readProverSettings(envFile?: string): ProverSettings {
+  return readSettings(envFile, (read, { home }, problems) => {
+    const values = read.all(proverVariables);
+    for (const variable of [variables.proverQueue, variables.proverPrivateKey]) {
+      if (!read.isWritten(variable)) {
+        problems.push(createRemark(variable.name, 'is required'));
+      }
+    }
+    const { proverQueue: url = '', proverQueuePassword: password, proverPrivateKey } = values;
+    // Used only if there is no problem.
+    const queue = findJobServer({ url, password }) as PostgresSettings;
+    return { ...values, home, queue, privateKey: proverPrivateKey as Secret };
   });
 }
 

@@ -97,6 +97,33 @@ export const jobStore: Kind<string> = {
   },
 };
 
+export const proofQueue: Kind<string> = {
+  label: '`postgres://user@host/database`',
+  parse(value) {
+    const place = parseJobStoreUrl(value);
+    if (typeof place === 'string') {
+      return reject(place);
+    }
+    return place.kind === 'postgres'
+      ? accept(value)
+      : reject('must be postgres://user@host/database');
+  },
+};
+
+export const ageRecipient = matching(
+  'age recipient',
+  (value) => /^age1[a-z0-9]{58}$/.test(value),
+  'must be the public key that `disburse-agent prover --new-key` printed: age1…',
+);
+
+export const ageIdentity = secret(
+  matching(
+    'age identity',
+    (value) => /^AGE-SECRET-KEY-1[A-Z0-9]{58}$/.test(value),
+    'must be the private key in the file that `disburse-agent prover --new-key` wrote',
+  ),
+);
+
 export const spendJournal = matching(
   '`sqlite:<path>` or `memory:`',
   (value) => /^(?:sqlite:.+|memory:)$/.test(value),

@@ -17,6 +17,9 @@ const goodValue = `0x01${'ab'.repeat(31)}`;
 /** A key of a service account has several lines. */
 const goodPem = '-----BEGIN PRIVATE KEY-----\nYWJj\nZGVm\n-----END PRIVATE KEY-----';
 
+/** As `age` writes it. */
+const goodIdentity = `AGE-SECRET-KEY-1${'Q'.repeat(58)}`;
+
 function keyOf(number: number): string {
   return `0x${String(number).padStart(64, '0')}`;
 }
@@ -42,6 +45,8 @@ describe('the _FILE form', () => {
       'DISBURSE_JOB_STORE_PASSWORD',
       'DISBURSE_METRICS_TOKEN',
       'DISBURSE_PLATFORM_TOKEN',
+      'DISBURSE_PROVER_PRIVATE_KEY',
+      'DISBURSE_PROVER_QUEUE_PASSWORD',
       'DISBURSE_SEND_TOKEN',
       'DISBURSE_TRANSFER_TOKEN',
       'ONBOARD_PRIVATE_KEY',
@@ -71,7 +76,8 @@ describe('the _FILE form', () => {
     '%s: has precedence over the inline form, bare or as a document [config.secret-files, config.secret-file-forms]',
     (name, variable) => {
       const { fields = [], isText } = variable.credential ?? {};
-      const value = isText === true ? goodPem : goodValue;
+      const ofVariable = name === 'DISBURSE_PROVER_PRIVATE_KEY' ? goodIdentity : goodValue;
+      const value = isText === true ? goodPem : ofVariable;
       for (const content of [`${value}\n`, JSON.stringify({ id: 1, [fields[0] ?? '']: value })]) {
         const layers = layersOf(
           { [name]: 'inline', [`${name}_FILE`]: '/secret' },

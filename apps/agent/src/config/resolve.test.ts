@@ -367,3 +367,28 @@ describe('files that every user can read', () => {
     expect(resolveConfig(layersOf('/agent.env', env)).warnings).toEqual([]);
   });
 });
+
+describe('provers on other machines', () => {
+  const queue = { DISBURSE_PROVER_QUEUE: 'postgres://prover@127.0.0.1/proofs' };
+  const publicKey = `age1${'q'.repeat(58)}`;
+
+  it('need the key to which inputs are encrypted', () => {
+    expect(messagesOf(resolve(queue).problems)).toEqual([
+      'DISBURSE_PROVER_PUBLIC_KEY is required when DISBURSE_PROVER_QUEUE is set: the key that "disburse-agent prover --new-key" printed',
+    ]);
+    const { config } = resolve({ ...queue, DISBURSE_PROVER_PUBLIC_KEY: publicKey });
+    expect(config?.fleet).toMatchObject({ publicKey, queue: { database: 'proofs' } });
+    expect(resolve({}).config?.fleet).toBeUndefined();
+  });
+
+  it.each(['sqlite:/tmp/proofs', 'postgres://prover:word@127.0.0.1/proofs'])(
+    'are not reached through %s',
+    (url) => {
+      const { problems } = resolve({
+        DISBURSE_PROVER_QUEUE: url,
+        DISBURSE_PROVER_PUBLIC_KEY: publicKey,
+      });
+      expect(problems.map(({ variable }) => variable)).toEqual(['DISBURSE_PROVER_QUEUE']);
+    },
+  );
+});

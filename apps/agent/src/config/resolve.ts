@@ -17,9 +17,10 @@ import {
   type Separation,
 } from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
-import type { JobStorePlace } from '@pool/idempotency';
+import { findJobServer, type JobStorePlace } from '@pool/idempotency';
 import type { GateConfig } from '@pool/operations';
 import { funderRoles, type RemoteFunder, readFunder } from '@pool/signers';
+import type { PostgresSettings } from '@pool/storage/postgres';
 import { type HolderConfig, readHolder } from './holder-config.ts';
 import type { AgentFaultPoint } from './kinds.ts';
 import { allVariables, variables } from './variables.ts';
@@ -35,6 +36,8 @@ export type Config = Omit<ConfigValues<typeof ownVariables>, 'home' | 'allowedHo
   readonly isProduction: boolean;
   /** `jobStore` with its password. */
   readonly jobs: JobStorePlace;
+  /** Other processes make the proofs of batches. */
+  readonly fleet: { readonly queue: PostgresSettings; readonly publicKey: string } | undefined;
   readonly platformUrl: string;
   readonly platformToken: Secret;
   /** Further host names that requests can be addressed to. */
@@ -79,6 +82,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     home: layers.home,
     isProduction,
     jobs: toJobs(values),
+    fleet: readFleet(values, read, problems),
     allowedHosts: values.allowedHosts ?? [],
     chainsFile: resolve(values.chainsFile),
     gate: readGate(values, read, problems),
@@ -123,6 +127,26 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
   return problems.length > 0 || platformUrl === undefined || platformToken === undefined
     ? { config: undefined, problems, warnings }
     : { config: { ...config, platformUrl, platformToken, warnings }, problems, warnings };
+}
+
+function readFleet(
+  values: ConfigValues<typeof ownVariables>,
+  read: ConfigReader,
+  problems: ConfigRemark[],
+): Config['fleet'] {
+  const { proverQueue: url = '', proverQueuePassword: password, proverPublicKey } = values;
+  const queue = url === '' ? undefined : findJobServer({ url, password });
+  if (queue !== undefined && !read.isWritten(variables.proverPublicKey)) {
+    problems.push(
+      createRemark(
+        variables.proverPublicKey.name,
+        `is required when ${variables.proverQueue.name} is set: the key that "disburse-agent prover --new-key" printed`,
+      ),
+    );
+  }
+  return queue === undefined || proverPublicKey === undefined
+    ? undefined
+    : { queue, publicKey: proverPublicKey };
 }
 
 /** Of two stores. */

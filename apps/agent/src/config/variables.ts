@@ -22,6 +22,7 @@ import {
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
 import { approveVariables, funderKeys, holderVariables, signerVariables } from '@pool/signers';
 import * as kinds from './kinds.ts';
+import { proverVariables } from './prover-variables.ts';
 
 export const variables = {
   platformUrl: {
@@ -113,35 +114,7 @@ export const variables = {
     kind: text,
     fallback: () => 'gate.read',
   },
-  prover: {
-    name: 'DISBURSE_PROVER',
-    role: 'disburse',
-    purpose: '`mock` makes no proofs, for dry runs',
-    kind: choice<'wasm' | 'mock'>(['wasm', 'mock']),
-    fallback: () => 'wasm' as const,
-  },
-  accelerator: {
-    name: 'DISBURSE_ACCELERATOR',
-    role: 'all',
-    purpose: 'where proofs are computed; `webgpu` fails without a GPU',
-    kind: choice(kinds.accelerators),
-    fallback: () => 'auto' as const,
-  },
-  artifactsDir: {
-    name: 'DISBURSE_ARTIFACTS_DIR',
-    role: 'all',
-    purpose: 'development keys; with a manifest, the folder that `pool-circuits fetch` filled',
-    kind: path,
-    whenUnset: "the circuits' cache",
-  },
-  artifactsManifest: {
-    name: 'DISBURSE_ARTIFACTS_MANIFEST',
-    role: 'all',
-    purpose:
-      'the published manifest; each file is checked against it. Required under `NODE_ENV=production`',
-    kind: path,
-    whenUnset: 'development keys',
-  },
+  ...proverVariables,
   signer: {
     name: 'DISBURSE_SIGNER',
     role: 'disburse',

@@ -4,12 +4,14 @@
  * @module
  */
 import { join } from 'node:path';
-import { createArtifactStore, type ProductionKeys } from '@pool/circuits';
+import { createArtifactStore, type ProductionKeys, verificationKeys } from '@pool/circuits';
 import type { CircuitName } from '@pool/core';
 import type { Probe } from '@pool/operations';
 import { createMockProver, createProver, type Prover, type ProverIncident } from '@pool/prover';
 import type { Log } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
+import { createFleetProver, type FleetProver } from './fleet/fleet-prover.ts';
+import { openProofQueue } from './fleet/proof-queue.ts';
 
 export function createConfiguredProver(
   config: Pick<Config, 'prover' | 'artifactsDir' | 'accelerator' | 'home'>,
@@ -24,6 +26,22 @@ export function createConfiguredProver(
         accelerator: config.accelerator,
         cacheDir: join(config.home, 'cache'),
         onIncident: createIncidentLog(log),
+      });
+}
+
+/** The provers on other machines, if the configuration names a queue. Spends are proved here all the same. */
+export async function openFleet(
+  { fleet, prover, artifactsManifest: manifest }: Config,
+  keys: ProductionKeys | undefined,
+  log: Log,
+): Promise<FleetProver | undefined> {
+  return fleet === undefined || prover === 'mock'
+    ? undefined
+    : createFleetProver({
+        queue: await openProofQueue({ settings: fleet.queue, manifest, role: 'agent', log }),
+        recipient: fleet.publicKey,
+        readVerificationKey: keys?.readVerificationKey ?? (async (name) => verificationKeys[name]),
+        log,
       });
 }
 

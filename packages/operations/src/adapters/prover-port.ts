@@ -27,6 +27,9 @@ const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
   verify: [0.95, 0.05],
 };
 
+/** On this machine or on others. */
+type AnyProver = Pick<Prover<CircuitName>, 'prove' | 'verify'>;
+
 /** Reads the key that belongs to the keys that the prover proves with. */
 type ReadKey = (circuit: CircuitName) => Promise<VerificationKey>;
 
@@ -39,7 +42,7 @@ async function readPinnedKey(circuit: CircuitName): Promise<VerificationKey> {
  * @param readVerificationKey - of the keys that the prover proves with. Default: the pinned development keys
  */
 export function createProverPort(
-  prover: Prover<CircuitName>,
+  prover: AnyProver,
   mode: ProverPort['mode'],
   readVerificationKey: ReadKey = readPinnedKey,
 ): ProverPort {
@@ -56,7 +59,7 @@ export function createProverPort(
  * @param readVerificationKey - of the keys that the prover proves with. Default: the pinned development keys
  */
 export function createSpendProverPort(
-  prover: Prover<CircuitName>,
+  prover: AnyProver,
   mode: SpendProverPort['mode'],
   readVerificationKey: ReadKey = readPinnedKey,
 ): SpendProverPort {
@@ -70,7 +73,7 @@ type CircuitProver = {
 };
 
 function createCircuitProver(
-  prover: Prover<CircuitName>,
+  prover: AnyProver,
   mode: ProverPort['mode'],
   readVerificationKey: ReadKey,
 ): CircuitProver {

@@ -28,7 +28,7 @@ export function startRunner(input: {
   readonly store: JobStore;
   readonly scope: string;
   readonly fingerprints: Fingerprinter;
-  readonly prover: Prover<CircuitName>;
+  readonly prover: Pick<Prover<CircuitName>, 'prove' | 'verify'>;
   readonly keys: ProductionKeys | undefined;
   readonly paidKeys: PaidKeys;
   readonly computeQueue: ComputeQueue;
@@ -59,6 +59,7 @@ export function startRunner(input: {
         return parts.gates.port();
       },
       prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
+      makesProofsAtOnce: config.fleet !== undefined,
       funder: parts.funder,
       locks: input.locks,
       turns: input.turns,

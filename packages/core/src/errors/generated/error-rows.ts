@@ -145,6 +145,7 @@ export const errorRows = {
   'process_not_started': {},
   'proof_invalid': { status: 400 },
   'prover_mock': { status: 400 },
+  'prover_unavailable': { status: 503, retry: true },
   'publication_failed': { status: 503, retry: true },
   'rate_limited': { status: 429, retry: true },
   'recipient_key_rotated': {},

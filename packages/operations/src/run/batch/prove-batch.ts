@@ -134,14 +134,16 @@ async function isProofCurrent({ phase, context }: Run): Promise<boolean> {
 
 /** Proves the batch and stores the proof. One proof per accelerator at a time. @throws PoolError `prover_mock` */
 async function proveUnder(run: Run, fetch: () => Promise<Eligibility>): Promise<void> {
-  const { locks, prover } = run.deps;
+  const { locks, prover, makesProofsAtOnce = false } = run.deps;
   if (prover.mode === 'mock') {
     throw new PoolError(
       'prover_mock',
       'DISBURSE_PROVER=mock proves nothing: unset it to pay; checks and dry runs work with it',
     );
   }
-  const release = await run.orStop(locks.acquire('accelerator', run.signal));
+  const release = makesProofsAtOnce
+    ? () => undefined
+    : await run.orStop(locks.acquire('accelerator', run.signal));
   try {
     const batch = await ensureBatch(run);
     const proved = await proveBatch(run, batch, await fetch());

@@ -54,6 +54,8 @@ export type DisbursementDeps = {
   /** Undefined: the deployment has no gate. */
   readonly gate: GatePort | undefined;
   readonly prover: ProverPort;
+  /** Many processes prove, so no proof waits here for another one. Default: one proof at a time. */
+  readonly makesProofsAtOnce?: boolean;
   /** Undefined: no funder key is configured. */
   readonly funder: FunderPort | undefined;
   /** Shared by all runs of the process: the accelerator. */

@@ -1,0 +1,262 @@
+// Agents and provers through a real PostgreSQL server: prover processes that are killed, a prover that lies, tasks that failed, and what
+// the database shows.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { verificationKeys } from '@pool/circuits';
+import { Secret } from '@pool/core';
+import type { Prover } from '@pool/prover';
+import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
+import {
+  createDatabase,
+  type ManagedProcess,
+  startNodeProcess,
+  waitUntilReady,
+} from '@pool/testkit';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import {
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  it,
+  onTestFinished,
+} from 'vitest';
+import { createBatch, toInput } from '../../../../../packages/circuits/test/fund-batch.ts';
+import { createFleetProver, type FleetProver } from './fleet-prover.ts';
+import { openProofQueue, type ProofQueue, taskTable } from './proof-queue.ts';
+import { startProverWorker } from './prover-worker.ts';
+import { openInput, sealInput } from './sealed-input.ts';
+
+const script = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const logged: { level: string; fields: object; message: string }[] = [];
+function note(level: string) {
+  return (fields: object, message: string): void => {
+    logged.push({ level, fields, message });
+  };
+}
+const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+
+let privateKey: string;
+let recipient: string;
+let settings: PostgresSettings;
+let url: string;
+let home: string;
+beforeAll(async () => {
+  privateKey = await generateX25519Identity();
+  recipient = await identityToRecipient(privateKey);
+});
+beforeEach(async () => {
+  url = await createDatabase(inject('postgresUrl') ?? '');
+  settings = parsePostgresUrl(url) as PostgresSettings;
+  home = mkdtempSync(join(tmpdir(), 'pool-fleet-'));
+  logged.length = 0;
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+/** The input of a batch as an agent computes it. Each batch pays other people. */
+function createInput(paid: number) {
+  const toText = (_name: string, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value;
+  const input = toInput(createBatch(16, paid));
+  return JSON.parse(JSON.stringify(input, toText)) as Readonly<Record<string, unknown>>;
+}
+
+async function open(role: 'agent' | 'prover'): Promise<ProofQueue> {
+  const queue = await openProofQueue({ settings, manifest: undefined, role, log });
+  onTestFinished(() => queue.boss.stop({ graceful: false }));
+  return queue;
+}
+
+async function createAgent(patienceMs = 20_000): Promise<FleetProver> {
+  const readVerificationKey = async (name: keyof typeof verificationKeys) => verificationKeys[name];
+  return createFleetProver({
+    ...{ queue: await open('agent'), recipient, readVerificationKey, log, patienceMs },
+  });
+}
+
+/** A process of its own, ready to take tasks. */
+async function startProver(name: string): Promise<ManagedProcess> {
+  const { password, ...place } = settings;
+  const started = startNodeProcess({
+    ...{ name, script, args: ['prover'], logPath: join(home, `${name}.log`) },
+    env: {
+      DISBURSE_HOME: home,
+      DISBURSE_PROVER_QUEUE: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`,
+      DISBURSE_PROVER_QUEUE_PASSWORD: password?.reveal() ?? '',
+      DISBURSE_PROVER_PRIVATE_KEY: privateKey,
+      DISBURSE_ACCELERATOR: 'cpu',
+    },
+  });
+  onTestFinished(() => started.kill());
+  await waitUntilReady(started, async () =>
+    started.output().includes('prover takes proofs from') ? true : undefined,
+  );
+  return started;
+}
+
+/** A prover in this process. */
+async function startWorker(prover: Pick<Prover, 'prove'>): Promise<ProofQueue> {
+  const queue = await open('prover');
+  await startProverWorker({ ...{ queue, prover, log }, identity: new Secret(privateKey) });
+  return queue;
+}
+
+function signalsOf(input: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return ['D', 'z', 'y'].map((name) => input[name]);
+}
+
+/** Every row of every table, and what its base64 says. */
+async function dumpDatabase(): Promise<string> {
+  const { boss } = await open('agent');
+  const db = boss.getDb();
+  const tables = await db.executeSql(
+    "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'pgboss'",
+  );
+  const texts: string[] = [];
+  for (const { name } of tables.rows as { name: string }[]) {
+    const { rows } = await db.executeSql(`select t::text as row from only ${name} t`);
+    texts.push(...(rows as { row: string }[]).map(({ row }) => row));
+  }
+  const dump = texts.join('\n');
+  const sealed = dump.match(/[A-Za-z0-9+/=]{40,}/g) ?? [];
+  return [dump, ...sealed.map((text) => Buffer.from(text, 'base64').toString('latin1'))].join('\n');
+}
+
+describe('a fleet of provers', () => {
+  it('makes the proofs of an agent, finishes what a killed prover began, and ends in good order', async () => {
+    const provers = [await startProver('first'), await startProver('second')];
+    const agent = await createAgent();
+    await expect.poll(agent.probe, { timeout: 10_000 }).toMatchObject({
+      ok: true,
+      detail: { kind: 'fleet', message: '2 provers take proofs' },
+    });
+    const inputs = Array.from({ length: 4 }, (_, index) => createInput(index + 1));
+    const proofs = inputs.map((input) => agent.prove({ circuit: 'fund-16', input }));
+    const isProving = (prover: ManagedProcess) => {
+      const output = prover.output();
+      return output.lastIndexOf('"proving"') > output.lastIndexOf('"proved"');
+    };
+    await expect
+      .poll(() => provers.findIndex(isProving), { interval: 20, timeout: 30_000 })
+      .not.toBe(-1);
+    const victim = provers.find(isProving)!;
+    await victim.kill();
+    const made = await Promise.all(proofs);
+    for (const [index, { proof, publicSignals }] of made.entries()) {
+      expect(publicSignals).toEqual(signalsOf(inputs[index]!));
+      expect(await agent.verify(verificationKeys['fund-16'], publicSignals, proof)).toBe(true);
+    }
+    const survivor = provers.find((prover) => prover !== victim)!;
+    expect(survivor.output().match(/"proved"/g)?.length).toBeGreaterThanOrEqual(3);
+    await survivor.stop(30_000);
+    expect(await survivor.exited).toEqual({ code: 0, signal: undefined });
+    await expect.poll(agent.probe, { timeout: 20_000 }).toMatchObject({ ok: false });
+  });
+
+  it('refuses the proof of a prover that lies, and gets a right one from another', async () => {
+    const inputs = [createInput(1), createInput(2)] as const;
+    const agent = await createAgent();
+    const honest = await startProver('honest');
+    const right = await agent.prove({ circuit: 'fund-16', input: inputs[0] });
+    await honest.stop();
+    const claims = signalsOf(inputs[1]) as string[];
+    const lies = [right, { ...right, publicSignals: claims }];
+    const told = Promise.withResolvers<void>();
+    // The first proof is valid, and of another batch; the second says that it is of this one.
+    const liar = await startWorker({
+      prove: async () => {
+        const lie = lies.shift() ?? right;
+        if (lies.length === 0) {
+          told.resolve();
+        }
+        return lie;
+      },
+    });
+    const waiting = agent.prove({ circuit: 'fund-16', input: inputs[1] });
+    await told.promise;
+    await liar.boss.stop();
+    await startProver('another');
+    expect((await waiting).publicSignals).toEqual(claims);
+    expect(logged.filter(({ message }) => /wrong proof/.test(message))).toHaveLength(2);
+    expect(logged.find(({ level }) => level === 'error')?.fields).toMatchObject({
+      by: expect.stringContaining(`:${process.pid}`),
+    });
+  });
+
+  it('accepts a task again at once after a prover could not make it', async () => {
+    const agent = await createAgent();
+    const input = createInput(3);
+    let isBroken = true;
+    await startWorker({
+      prove: async () => {
+        if (isBroken) {
+          const secret = new Error(`amounts: ${String(input['amounts'])}`);
+          throw Object.assign(secret, { code: 'proof_failed', retryable: true });
+        }
+        return { proof: 'nonsense' } as never;
+      },
+    });
+    const request = { circuit: 'fund-16', input } as const;
+    const failure = { code: 'proof_failed', retryable: true };
+    await expect(agent.prove(request)).rejects.toMatchObject(failure);
+    await expect(agent.prove(request)).rejects.toMatchObject(failure);
+    isBroken = false;
+    await expect(agent.prove(request)).rejects.toMatchObject({ code: 'prover_unavailable' });
+    expect(logged.filter(({ message }) => /wrong proof/.test(message))).toHaveLength(3);
+    expect(JSON.stringify(logged)).not.toContain('amounts');
+  });
+
+  it('says that there is no prover, and withdraws what nobody waits for', async () => {
+    const agent = await createAgent(1_000);
+    const input = createInput(1);
+    await expect(agent.prove({ circuit: 'fund-16', input })).rejects.toMatchObject({
+      code: 'prover_unavailable',
+      retryable: true,
+      message: expect.stringContaining(
+        'no prover took the proof in 1 s: start "disburse-agent prover"',
+      ),
+    });
+    const abort = new AbortController();
+    const waiting = agent.prove({ circuit: 'fund-16', input, signal: abort.signal });
+    setTimeout(() => abort.abort(), 300);
+    await expect(waiting).rejects.toMatchObject({ code: 'proof_aborted' });
+    const { rows } = await (await open('agent')).boss
+      .getDb()
+      .executeSql(`select id from ${taskTable}`);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('an input in the queue', () => {
+  it('is in no table in clear, and its length does not show how many are paid', async () => {
+    const inputs = [createInput(1), createInput(16)] as const;
+    const agent = await createAgent(500);
+    for (const input of inputs) {
+      await expect(agent.prove({ circuit: 'fund-16', input })).rejects.toMatchObject({
+        code: 'prover_unavailable',
+      });
+    }
+    const dump = await dumpDatabase();
+    const lengths = dump.match(/[A-Za-z0-9+/=]{1000,}/g)?.map(({ length }) => length);
+    expect(lengths).toEqual([lengths?.[0], lengths?.[0]]);
+    const secrets = ['walletIds', 'px', 'amounts', 'secret', 'total'].flatMap(
+      (name) => inputs[1][name] as string | string[],
+    );
+    // Of all forms that a number can have, those that the code writes.
+    expect(secrets.filter((value) => value.length > 6 && dump.includes(value))).toEqual([]);
+    expect(dump).not.toContain('walletIds');
+  });
+
+  it('opens with the key of the provers alone', async () => {
+    const input = createInput(2);
+    const sealed = await sealInput(recipient, input);
+    const opened = (await openInput(new Secret(privateKey), sealed)) as { amounts: string[] };
+    expect(opened.amounts.map(BigInt)).toEqual((input['amounts'] as string[]).map(BigInt));
+    const other = new Secret(await generateX25519Identity());
+    await expect(openInput(other, sealed)).rejects.toThrow();
+  });
+});

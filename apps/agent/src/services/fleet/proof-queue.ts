@@ -1,0 +1,117 @@
+/**
+ * The queue of proofs in a PostgreSQL database: agents put tasks in, and any number of `disburse-agent prover` processes take them. It
+ * decides nothing about money: an agent verifies what it gets, and only its own job store says what was signed.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readArtifactsManifest } from '@pool/circuits';
+import { fundCircuits, PoolError } from '@pool/core';
+import {
+  codeOf,
+  describeClient,
+  explainFirstFailure,
+  type PostgresSettings,
+  toDatabaseError,
+} from '@pool/storage/postgres';
+import type { Log } from '@pool/wallet/node';
+import type { PgBoss } from 'pg-boss';
+import * as v from 'valibot';
+
+export type ProofQueue = {
+  readonly boss: PgBoss;
+  /** Of the keys that its tasks are proved with. */
+  readonly name: string;
+  /** Names of the provers that take tasks of this queue now. */
+  listProvers(): Promise<readonly string[]>;
+};
+
+/** The data of a task, as the database has them. `sealed` is {@link sealInput}'s. */
+export const taskSchema = v.strictObject({
+  circuit: v.picklist(fundCircuits),
+  sealed: v.string(),
+});
+
+/** Rows as pg-boss 12 names them: there is no call that reads a state without the data, which can have megabytes. */
+export const taskTable = 'pgboss.job';
+
+/** A task whose prover was killed is given to another one after this time, in seconds. pg-boss accepts no less. */
+const heartbeatSeconds = 10;
+
+const taskOptions = {
+  heartbeatSeconds,
+  // The longest proof, with the time to build its keys. Then another prover may try.
+  expireInSeconds: 1_800,
+  // Provers that ended with the task in hand.
+  retryLimit: 10,
+  // Tasks and proofs that no agent asks for any more.
+  retentionSeconds: 3_600,
+  deleteAfterSeconds: 3_600,
+};
+
+/**
+ * The queue of these keys: provers with other keys serve another one.
+ * @param manifest - path of the published manifest; undefined for development keys
+ */
+function nameQueue(manifest: string | undefined): string {
+  const text =
+    manifest === undefined ? JSON.stringify(readArtifactsManifest()) : readFileSync(manifest);
+  return `proofs-${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/**
+ * Connects, and prepares the database at first use.
+ * @param options.role - provers are listed; an agent is not
+ * @throws PoolError `database_unavailable`
+ */
+export async function openProofQueue(options: {
+  readonly settings: PostgresSettings;
+  readonly manifest: string | undefined;
+  readonly role: 'agent' | 'prover';
+  readonly log: Log;
+}): Promise<ProofQueue> {
+  const { settings, manifest, role, log } = options;
+  const name = nameQueue(manifest);
+  // Large, and most agents have no queue.
+  const { PgBoss } = await import('pg-boss');
+  const { types: _, ...client } = describeClient(settings, `pool-${role}-proofs`);
+  const boss = new PgBoss({
+    ...(client as ConstructorParameters<typeof PgBoss>[0] & object),
+    max: 4,
+    schedule: false,
+    superviseIntervalSeconds: 1,
+    monitorIntervalSeconds: 1,
+    registerInstance: role === 'prover',
+    instanceHeartbeatSeconds: 2,
+    openTelemetry: { enabled: false },
+  });
+  // Errors and warnings of pg-boss can contain the statement with its data.
+  boss.on('error', (error) => {
+    log.warn({ code: codeOf(error) ?? 'unknown' }, 'the queue of proofs has a problem');
+  });
+  try {
+    await boss.start();
+    await boss.createQueue(name, taskOptions);
+  } catch (error) {
+    await boss.stop({ graceful: false }).catch(() => undefined);
+    const cause = toDatabaseError(error);
+    throw cause === error
+      ? error
+      : new PoolError(
+          'database_unavailable',
+          `the queue of proofs (DISBURSE_PROVER_QUEUE): ${explainFirstFailure(error)}`,
+          { cause: error },
+        );
+  }
+  return {
+    boss,
+    name,
+    async listProvers() {
+      const instances = await boss.getInstances();
+      return instances
+        .filter(({ live, workers }) => live && workers.some(({ queue }) => queue === name))
+        .map(({ host, pid }) => `${host}:${pid}`);
+    },
+  };
+}

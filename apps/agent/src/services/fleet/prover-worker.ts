@@ -1,0 +1,55 @@
+/**
+ * A process of the fleet: it takes one task after the other and answers with the proof. It keeps nothing.
+ *
+ * @module
+ */
+import { hostname } from 'node:os';
+import type { CircuitName, Secret } from '@pool/core';
+import type { Prover } from '@pool/prover';
+import type { Log } from '@pool/wallet/node';
+import * as v from 'valibot';
+import { type ProofQueue, taskSchema } from './proof-queue.ts';
+import { openInput } from './sealed-input.ts';
+
+/**
+ * Takes tasks until the queue is stopped. It asks every half second: a notification comes sooner, but not for a task that was given back,
+ * and not over a connection that is half open.
+ */
+export async function startProverWorker(options: {
+  readonly queue: ProofQueue;
+  readonly prover: Pick<Prover<CircuitName>, 'prove'>;
+  readonly identity: Secret;
+  readonly log: Log;
+}): Promise<void> {
+  const { queue, prover, identity, log } = options;
+  const by = `${hostname()}:${process.pid}`;
+  await queue.boss.work(queue.name, { pollingIntervalSeconds: 0.5 }, async ([job]) => {
+    if (job === undefined) {
+      return undefined;
+    }
+    const startedAtMs = performance.now();
+    const facts = () => ({
+      task: job.id,
+      seconds: Math.round(performance.now() - startedAtMs) / 1_000,
+    });
+    try {
+      const { circuit, sealed } = v.parse(taskSchema, job.data);
+      log.info({ task: job.id, circuit }, 'proving');
+      const input = (await openInput(identity, sealed)) as Readonly<Record<string, unknown>>;
+      const proved = await prover.prove({ circuit, input, signal: job.signal });
+      log.info(facts(), 'proved');
+      return { ...proved, by };
+    } catch (error) {
+      const failure = describeFailure(error);
+      log.warn({ ...facts(), code: failure.code }, 'made no proof');
+      return { ...failure, by };
+    }
+  });
+}
+
+/** The code alone, because the database keeps it: a message can quote what was opened. */
+function describeFailure(error: unknown): { readonly code: string; readonly retryable: boolean } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? { code: error.code, retryable: 'retryable' in error && error.retryable === true }
+    : { code: 'task_unreadable', retryable: false };
+}
