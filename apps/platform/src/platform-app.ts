@@ -51,6 +51,8 @@ export type PlatformAppDeps = {
   /** Absent: this platform creates no readers of the gate. */
   readonly vendReader?: BootstrapSettings['vendReader'];
   readonly gateWaitMs: number;
+  /** Aborted when the process stops. Absent: never. */
+  readonly stopping?: AbortSignal;
   readonly admission: AdmissionConfig;
   readonly nonceTtlSeconds: number;
   readonly sessionTtlSeconds: number;
@@ -107,11 +109,11 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       sessionTtlSeconds: deps.sessionTtlSeconds,
     },
   });
-  const { gate, gateWaitMs, admission } = deps;
+  const { gate, gateWaitMs, stopping, admission } = deps;
   const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs, admission };
   const { findClosed = () => undefined } = deps;
   addEmployerRoutes(app, {
-    ...{ ...callers, log, gate, gateWaitMs },
+    ...{ ...callers, log, gate, gateWaitMs, stopping },
     assertEnrols: () => {
       assertAnyOpen(Object.keys(deps.chains.chains), findClosed);
     },

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createEdgeClient, type SessionClient } from '@pool/platform-client';
 import { createTestHolder, type TestHolder, waitUntilReady } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBalancer } from './fixtures/balancer.ts';
 import {
   openPostgresServices,
   type PostgresServices,
@@ -121,12 +122,67 @@ describe('two platforms and two gates on one database', () => {
     expect(await services.chain.poolBalance()).toBe(300n);
   });
 
+  it('answer every request while each of them is replaced in turn', async () => {
+    const draining = { PLATFORM_DRAIN_SECONDS: '1', GATE_DRAIN_SECONDS: '1' };
+    let urls = { gates: [] as string[], platforms: [] as string[] };
+    const gateProxy = await startBalancer(() => urls.gates);
+    const proxy = await startBalancer(() => urls.platforms);
+    const start = {
+      gates: (name: string) => services.startGate(name, draining),
+      platforms: (name: string) =>
+        services.startPlatform(gateProxy.url, name, { ...limited, ...draining }),
+    };
+    /** Starts one more, and stops the first one as an operator does. */
+    async function replace(kind: 'gates' | 'platforms', name: string): Promise<void> {
+      const [old, ...others] = kind === 'gates' ? gates : platforms;
+      const next = await start[kind](name);
+      const all = [...others, next];
+      if (kind === 'gates') gates = all;
+      else platforms = all;
+      urls = { ...urls, [kind]: [...urls[kind], next.url] };
+      await (kind === 'gates' ? gateProxy : proxy).untilReady(next.url);
+      if (old !== undefined && !old.process.hasExited()) {
+        process.kill(old.process.identity.pid, 'SIGTERM');
+        expect((await old.process.exited).code).toBe(0);
+      }
+      urls = { ...urls, [kind]: all.map(({ url }) => url) };
+    }
+    // From here on both of each drain when they stop, and are behind their proxy.
+    for (const kind of ['gates', 'platforms'] as const) {
+      await replace(kind, `${kind}-a`);
+      await replace(kind, `${kind}-b`);
+    }
+    const payees = await Promise.all(['c', 'd', 'e'].map(createTestHolder));
+    const reader = services.readerAt(gateProxy.url);
+    const last = await services.enrol(await createTestHolder('f'), () => proxy.url);
+    let isOver = false;
+    let answered = 0;
+    const ask = async (work: () => Promise<unknown>) => {
+      while (!isOver) {
+        await work();
+        answered += 1;
+        await delay(10);
+      }
+    };
+    const asking = Promise.all([
+      ask(() => last.listKeys()),
+      ask(() => reader.root()),
+      (async () => {
+        for (const payee of payees) await services.enrol(payee, () => proxy.url);
+      })(),
+    ]);
+    await replace('gates', 'gates-c');
+    await replace('platforms', 'platforms-c');
+    await replace('gates', 'gates-d');
+    await replace('platforms', 'platforms-d');
+    isOver = true;
+    await asking;
+    expect(answered).toBeGreaterThan(100);
+    expect((await reader.root()).wallets).toBe(6);
+    await Promise.all([proxy.close(), gateProxy.close()]);
+  });
+
   it('accept the access tokens of each other, and count the requests of an address together', async () => {
-    gates = [await services.startGate('gate-3'), at(gates, 1)];
-    platforms = [
-      await services.startPlatform(at(gates, 0).url, 'platform-3', limited),
-      at(platforms, 1),
-    ];
     const granted = await fetch(`${at(gates, 0).url}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams({
@@ -140,7 +196,7 @@ describe('two platforms and two gates on one database', () => {
     const roots = await Promise.all(
       gates.map(async ({ url }) => await (await fetch(`${url}/v1/root`, { headers })).json()),
     );
-    expect(roots[0]).toMatchObject({ wallets: 2 });
+    expect(roots[0]).toMatchObject({ wallets: 6 });
     expect(roots[1]).toEqual(roots[0]);
 
     const startedMs = performance.now();

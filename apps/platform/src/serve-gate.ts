@@ -4,6 +4,7 @@
  * @module
  */
 
+import { PoolError } from '@pool/core';
 import { createSharedLimiter, forgetFullBuckets, openServiceKey, openStore } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import {
@@ -109,7 +110,13 @@ export async function serveGate(
     db,
     readers,
     leaves,
-    publisher,
+    publisher: {
+      ...publisher,
+      publishWanted: () =>
+        publisher.publishWanted().catch((error: unknown) => {
+          throw stopping.signal.aborted ? describeStop(error) : error;
+        }),
+    },
     log,
     findProblem: readiness.find,
     metrics: {
@@ -157,7 +164,7 @@ export async function serveGate(
       Object.assign(caps, fresh.publisherCaps);
     },
     async close() {
-      await drain(readiness, config.drainMs, log);
+      await drain(readiness, listening, config.drainMs, log);
       stopping.abort();
       await listening.close();
       await Promise.all([watch.stop(), keeping?.stop()]);
@@ -166,4 +173,15 @@ export async function serveGate(
       await database.close();
     },
   };
+}
+
+/** Another gate, or the next start of this one, goes on with the publication: the platform asks again. */
+function describeStop(cause: unknown): PoolError {
+  return new PoolError(
+    'stopping',
+    'this gate is stopping, and the publication goes on; try again',
+    {
+      cause,
+    },
+  );
 }

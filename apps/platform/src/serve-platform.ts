@@ -169,6 +169,7 @@ export async function servePlatform(
       oauth: { ...config.gate.writer, tokenUrl: config.gate.tokenUrl, scope: 'gate.write' },
     });
   const readers = createReaders(config, { db, log, nowMs, gate });
+  const stopping = new AbortController();
   const verifier = createProofVerifier();
   const batches = createBatchChecker();
   const app = createPlatformApp({
@@ -199,6 +200,7 @@ export async function servePlatform(
     batchPages,
     gate,
     gateAccess: config.gate,
+    stopping: stopping.signal,
     ...(readers === undefined ? {} : { vendReader: readers.vendor.vend }),
     onAccepted: () => {
       for (const relayer of relayers) {
@@ -240,7 +242,9 @@ export async function servePlatform(
       }
     },
     async close() {
-      await drain(readiness, config.drainMs, log);
+      await drain(readiness, listening, config.drainMs, log);
+      // An enrolment that waits for finality is answered as pending.
+      stopping.abort();
       await Promise.all([listening.close(), control?.close()]);
       await Promise.all([verifier.close(), batches.close()]);
       const loops = [

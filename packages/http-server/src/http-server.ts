@@ -107,6 +107,8 @@ const httpLimits: HttpLimits = {
 
 export type HttpServer = {
   readonly url: string;
+  /** Answers as before, and closes each connection with its answer, so that no client sends into one that {@link HttpServer.close} closes. */
+  drain(): void;
   /** Accepts no new requests, answers those in progress within the grace, and closes every connection. */
   close(): Promise<void>;
 };
@@ -163,6 +165,7 @@ export function serveHttp(
   const taken = new WeakMap<Duplex, number>();
   const peers = createPeerCount(limits.maxConnectionsPerPeer);
   let connections = 0;
+  let isDraining = false;
   let isStopping = false;
 
   const server = createServer(
@@ -205,7 +208,7 @@ export function serveHttp(
     const { socket } = turn.request;
     const count = (taken.get(socket) ?? 0) + 1;
     taken.set(socket, count);
-    if (count >= limits.maxRequestsPerConnection) {
+    if (isDraining || count >= limits.maxRequestsPerConnection) {
       turn.response.setHeader('connection', 'close');
     }
     const queue = turns.get(socket) ?? [];
@@ -287,7 +290,11 @@ export function serveHttp(
     });
   }
 
-  return listen(server, options).then((url) => ({ url, close }));
+  function drain(): void {
+    isDraining = true;
+  }
+
+  return listen(server, options).then((url) => ({ url, drain, close }));
 }
 
 function listen(server: Server, { host, port }: HttpServerOptions): Promise<string> {

@@ -221,6 +221,39 @@ describe('a PostgreSQL server that goes away', () => {
     await expect(store(database, before)).rejects.toMatchObject({ code: 'database_lock_lost' });
   });
 
+  it('causes 503, and no other failure, where two transactions block each other and where a connection is cut', async () => {
+    const { db } = await openPlatform();
+    await db
+      .insertInto('employers')
+      .values([employer('a'), employer('b')])
+      .execute();
+    const both = Promise.withResolvers<undefined>();
+    let inside = 0;
+    const swap = (first: string, second: string) =>
+      db.transaction().execute(async (trx) => {
+        const rename = (id: string) =>
+          trx.updateTable('employers').set({ name: first }).where('id', '=', id).execute();
+        await rename(first);
+        inside += 1;
+        if (inside === 2) both.resolve(undefined);
+        await both.promise;
+        await rename(second);
+      });
+    const outcomes = await Promise.allSettled([swap('a', 'b'), swap('b', 'a')]);
+    const failed = outcomes.filter(({ status }) => status === 'rejected');
+    const refusal = {
+      code: 'database_unavailable',
+      status: 503,
+      details: { retryAfterSeconds: 2 },
+    };
+    expect(failed).toMatchObject([{ reason: refusal }]);
+    const cut = db.transaction().execute(async (trx) => {
+      await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx);
+    });
+    await expect(cut).rejects.toMatchObject(refusal);
+    expect(await db.selectFrom('employers').select('id').execute()).toHaveLength(2);
+  });
+
   it('stops a leader from writing once another process leads, before it notices', async () => {
     const first = await openPlatform();
     const term = await lead(first);

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { GateWallet, Readiness } from '@pool/api';
 import { errorCodeOf, PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
@@ -22,6 +23,8 @@ export type ConfirmationDeps = {
   readonly gate: EnrolmentGate | undefined;
   /** How long a request waits for the gate; its answer is recorded whenever it comes. */
   readonly gateWaitMs: number;
+  /** Aborted when the process stops: who still waits is answered. */
+  readonly stopping?: AbortSignal | undefined;
   readonly log: Pick<ShellLog, 'warn'>;
   readonly nowMs: () => number;
 };
@@ -45,7 +48,7 @@ export async function confirmAtGate(deps: ConfirmationDeps, address: string): Pr
   const { attempt, walletId, walletPub } = await beginAttempt(db, address);
   const confirmed = (async (): Promise<Readiness> => {
     try {
-      const answer = await gate.putWallet(walletId, walletPub);
+      const answer = await putWallet(deps, gate, walletId, walletPub);
       const ready = answer.status === 'whitelisted';
       const readiness: Readiness = ready ? 'ready' : 'eligibility_failed';
       const at = answer.whitelistedAt ?? new Date(deps.nowMs()).toISOString();
@@ -60,7 +63,7 @@ export async function confirmAtGate(deps: ConfirmationDeps, address: string): Pr
       return 'eligibility_failed';
     }
   })();
-  return await within(confirmed, deps.gateWaitMs, 'eligibility_pending');
+  return await within(confirmed, deps, 'eligibility_pending');
 }
 
 // A wallet on the list stays there while it is confirmed again. Any other wallet is pending from here on.
@@ -124,14 +127,44 @@ function treeFull(): PoolError {
   );
 }
 
-async function within<T>(promise: Promise<T>, ms: number, otherwise: T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ms);
-  });
+const nextGateMs = 500;
+
+/** Asks again, since another gate goes on with what one was told that stops. */
+async function putWallet(
+  { gateWaitMs, stopping }: ConfirmationDeps,
+  gate: EnrolmentGate,
+  walletId: string,
+  walletPub: string,
+): Promise<GateWallet> {
+  const deadline = performance.now() + gateWaitMs;
+  for (;;) {
+    try {
+      return await gate.putWallet(walletId, walletPub);
+    } catch (error) {
+      const mayAsk = performance.now() < deadline && stopping?.aborted !== true;
+      if (errorCodeOf(error) !== 'stopping' || !mayAsk) {
+        throw error;
+      }
+      await delay(nextGateMs);
+    }
+  }
+}
+
+async function within<T>(
+  promise: Promise<T>,
+  { gateWaitMs, stopping }: ConfirmationDeps,
+  otherwise: T,
+): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const giveUp = () => {
+    resolve(otherwise);
+  };
+  const timer = setTimeout(giveUp, gateWaitMs);
+  stopping?.addEventListener('abort', giveUp);
   try {
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+    stopping?.removeEventListener('abort', giveUp);
   }
 }

@@ -81,7 +81,11 @@ describe('readyz', () => {
     const statusOf = async (path: string) =>
       (await fetch(`${server.url}${path}`, { headers: { connection: 'close' } })).status;
     expect([await statusOf('/readyz'), await statusOf('/work')]).toEqual([200, 200]);
-    const drained = drain(readiness, 300, log);
+    const connectionOf = async () => (await fetch(`${server.url}/work`)).headers.get('connection');
+    expect(await connectionOf()).toBe('keep-alive');
+    const drained = drain(readiness, server, 300, log);
+    // A client whose connection stayed open would send its next request into the end of the process.
+    expect(await connectionOf()).toBe('close');
     expect([await statusOf('/readyz'), await statusOf('/livez'), await statusOf('/work')]).toEqual([
       503, 200, 200,
     ]);

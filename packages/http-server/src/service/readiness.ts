@@ -6,6 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
+import type { HttpServer } from '../http-server.ts';
 import type { Log } from './log.ts';
 
 export type Check = () => PoolError | undefined;
@@ -84,10 +85,12 @@ export function createChainWatch(chain: string, nowMs: () => number): ChainWatch
  */
 export async function drain(
   readiness: Readiness,
+  server: Pick<HttpServer, 'drain'>,
   drainMs: number,
   log: Pick<Log, 'info'>,
 ): Promise<void> {
   readiness.drain();
+  server.drain();
   if (drainMs > 0) {
     log.info({ drainMs }, 'stopping: not ready any more, still answering');
     await delay(drainMs);
