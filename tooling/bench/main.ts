@@ -1,8 +1,10 @@
-// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent under load, a platform with a hostile tenant, and whole
-// proofs of batches and of spends. `pnpm bench rates|agent|hostile|prover|spends` is one of the five (see their files for their
+// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent under load, a fleet of provers, a platform with a
+// hostile tenant, and whole
+// proofs of batches and of spends. `pnpm bench rates|agent|fleet|hostile|prover|spends` is one of the six (see their files for their
 // options); `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to
 // bench/RESULTS.md at the root; nothing is compared with an older run.
 import { runAgentBench } from './agent/main.ts';
+import { runFleetBench } from './fleet.ts';
 import { runHostileBench } from './hostile.ts';
 import { runProverBench } from './prover/main.ts';
 import { runRateBench } from './rates.ts';
@@ -10,6 +12,7 @@ import { runRateBench } from './rates.ts';
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   rates: () => runRateBench(''),
   agent: runAgentBench,
+  fleet: runFleetBench,
   hostile: runHostileBench,
   prover: (args) => runProverBench('prover', args),
   spends: (args) => runProverBench('spends', args),

@@ -20,8 +20,11 @@ import { type ProofQueue, taskTable } from './proof-queue.ts';
 import { sealInput } from './sealed-input.ts';
 import { createTaskWatch, type TaskRow } from './task-watch.ts';
 
-/** How long to wait while there is no prover, and while the database is away. Then the job reports it, and tries again. */
-const patienceMs = 30_000;
+/** How long a task waits while there is no prover, and while the database is away: as a job waits for chain and platform. */
+const patienceMs = 5 * 60_000;
+
+/** When the log says that there is no prover. */
+const noticeMs = 15_000;
 
 /** After so many wrong proofs of one task the job reports the prover, and tries again. */
 const wrongProofs = 3;
@@ -65,7 +68,7 @@ export function createFleetProver(options: {
   const patience = options.patienceMs ?? patienceMs;
   const { boss, name } = queue;
   const watch = createTaskWatch(queue);
-  const provers = createProverCount(queue);
+  const provers = createProverCount(queue, log);
 
   async function isValid(circuit: CircuitName, expected: readonly string[], output: unknown) {
     const answer = v.safeParse(answerSchema, output);
@@ -114,7 +117,7 @@ export function createFleetProver(options: {
       } else if (performance.now() - hadProversAtMs > patience) {
         throw new PoolError(
           'prover_unavailable',
-          `no prover took the proof in ${Math.round(patience / 1_000)} s: start "disburse-agent prover" with this queue and these proving keys`,
+          `there was no prover for ${Math.round(patience / 1_000)} s: ${advice}`,
         );
       }
     }
@@ -213,9 +216,11 @@ export function createFleetProver(options: {
   };
 }
 
+const advice = 'start "disburse-agent prover" with this queue and these proving keys';
+
 function describeCount(count: number): string {
   return count === 0
-    ? 'no prover takes proofs: start disburse-agent prover with this queue and these proving keys'
+    ? `no prover takes proofs: ${advice}`
     : `${count} ${count === 1 ? 'prover takes' : 'provers take'} proofs`;
 }
 
@@ -226,8 +231,9 @@ function computeTaskId(parts: readonly string[]): string {
 }
 
 /** The number of provers, asked at most every two seconds. */
-function createProverCount({ listProvers }: ProofQueue) {
+function createProverCount({ listProvers }: ProofQueue, log: Log) {
   let last = 0;
+  let absence: { readonly sinceMs: number; readonly isLogged: boolean } | undefined;
   let asked: { readonly atMs: number; readonly count: Promise<number> } | undefined;
   return {
     last: () => last,
@@ -236,6 +242,15 @@ function createProverCount({ listProvers }: ProofQueue) {
         asked = { atMs: performance.now(), count: listProvers().then(({ length }) => length) };
       }
       last = await asked.count;
+      if (last > 0) {
+        absence = undefined;
+        return last;
+      }
+      absence ??= { sinceMs: performance.now(), isLogged: false };
+      if (!absence.isLogged && performance.now() - absence.sinceMs > noticeMs) {
+        absence = { ...absence, isLogged: true };
+        log.warn({ code: 'prover_unavailable' }, describeCount(0));
+      }
       return last;
     },
   };

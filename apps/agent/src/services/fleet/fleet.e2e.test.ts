@@ -3,35 +3,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { verificationKeys } from '@pool/circuits';
 import { Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
-import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
+import { createDatabase, type ManagedProcess } from '@pool/testkit';
+import { generateX25519Identity } from 'age-encryption';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import {
-  createDatabase,
-  type ManagedProcess,
-  startNodeProcess,
-  waitUntilReady,
-} from '@pool/testkit';
-import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import {
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  inject,
-  it,
-  onTestFinished,
-} from 'vitest';
-import { createBatch, toInput } from '../../../../../packages/circuits/test/fund-batch.ts';
-import { createFleetProver, type FleetProver } from './fleet-prover.ts';
+  createFleetAgent,
+  createFleetPlace,
+  createInput,
+  type FleetPlace,
+  startProverProcess,
+} from '../../fixtures/fleet-world.ts';
+import type { FleetProver } from './fleet-prover.ts';
 import { openProofQueue, type ProofQueue, taskTable } from './proof-queue.ts';
 import { startProverWorker } from './prover-worker.ts';
 import { openInput, sealInput } from './sealed-input.ts';
 
-const script = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const logged: { level: string; fields: object; message: string }[] = [];
 function note(level: string) {
   return (fields: object, message: string): void => {
@@ -40,68 +29,36 @@ function note(level: string) {
 }
 const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 
-let privateKey: string;
-let recipient: string;
-let settings: PostgresSettings;
-let url: string;
+let place: FleetPlace;
 let home: string;
-beforeAll(async () => {
-  privateKey = await generateX25519Identity();
-  recipient = await identityToRecipient(privateKey);
-});
 beforeEach(async () => {
-  url = await createDatabase(inject('postgresUrl') ?? '');
-  settings = parsePostgresUrl(url) as PostgresSettings;
+  place = await createFleetPlace(await createDatabase(inject('postgresUrl') ?? ''));
   home = mkdtempSync(join(tmpdir(), 'pool-fleet-'));
   logged.length = 0;
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-/** The input of a batch as an agent computes it. Each batch pays other people. */
-function createInput(paid: number) {
-  const toText = (_name: string, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value;
-  const input = toInput(createBatch(16, paid));
-  return JSON.parse(JSON.stringify(input, toText)) as Readonly<Record<string, unknown>>;
-}
-
 async function open(role: 'agent' | 'prover'): Promise<ProofQueue> {
-  const queue = await openProofQueue({ settings, manifest: undefined, role, log });
+  const queue = await openProofQueue({ ...place, manifest: undefined, role, log });
   onTestFinished(() => queue.boss.stop({ graceful: false }));
   return queue;
 }
 
 async function createAgent(patienceMs = 20_000): Promise<FleetProver> {
-  const readVerificationKey = async (name: keyof typeof verificationKeys) => verificationKeys[name];
-  return createFleetProver({
-    ...{ queue: await open('agent'), recipient, readVerificationKey, log, patienceMs },
-  });
+  return createFleetAgent({ ...place, queue: await open('agent'), log, patienceMs });
 }
 
 /** A process of its own, ready to take tasks. */
 async function startProver(name: string): Promise<ManagedProcess> {
-  const { password, ...place } = settings;
-  const started = startNodeProcess({
-    ...{ name, script, args: ['prover'], logPath: join(home, `${name}.log`) },
-    env: {
-      DISBURSE_HOME: home,
-      DISBURSE_PROVER_QUEUE: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`,
-      DISBURSE_PROVER_QUEUE_PASSWORD: password?.reveal() ?? '',
-      DISBURSE_PROVER_PRIVATE_KEY: privateKey,
-      DISBURSE_ACCELERATOR: 'cpu',
-    },
-  });
+  const started = await startProverProcess(place, { name, home });
   onTestFinished(() => started.kill());
-  await waitUntilReady(started, async () =>
-    started.output().includes('prover takes proofs from') ? true : undefined,
-  );
   return started;
 }
 
 /** A prover in this process. */
 async function startWorker(prover: Pick<Prover, 'prove'>): Promise<ProofQueue> {
   const queue = await open('prover');
-  await startProverWorker({ ...{ queue, prover, log }, identity: new Secret(privateKey) });
+  await startProverWorker({ ...{ queue, prover, log }, identity: new Secret(place.privateKey) });
   return queue;
 }
 
@@ -217,7 +174,7 @@ describe('a fleet of provers', () => {
       code: 'prover_unavailable',
       retryable: true,
       message: expect.stringContaining(
-        'no prover took the proof in 1 s: start "disburse-agent prover"',
+        'there was no prover for 1 s: start "disburse-agent prover"',
       ),
     });
     const abort = new AbortController();
@@ -253,8 +210,8 @@ describe('an input in the queue', () => {
 
   it('opens with the key of the provers alone', async () => {
     const input = createInput(2);
-    const sealed = await sealInput(recipient, input);
-    const opened = (await openInput(new Secret(privateKey), sealed)) as { amounts: string[] };
+    const sealed = await sealInput(place.recipient, input);
+    const opened = (await openInput(new Secret(place.privateKey), sealed)) as { amounts: string[] };
     expect(opened.amounts.map(BigInt)).toEqual((input['amounts'] as string[]).map(BigInt));
     const other = new Secret(await generateX25519Identity());
     await expect(openInput(other, sealed)).rejects.toThrow();
