@@ -13,7 +13,7 @@ import type { VerificationKey } from '@pool/circuits';
 import { type CircuitName, isPoolError, PoolError } from '@pool/core';
 import { createFinding, type Probe } from '@pool/operations';
 import { type ProofResult, type Prover, ProverError, verifyProof } from '@pool/prover';
-import { toDatabaseError } from '@pool/storage/postgres';
+import { codeOf } from '@pool/storage/postgres';
 import type { Log } from '@pool/wallet/node';
 import * as v from 'valibot';
 import { type ProofQueue, taskTable } from './proof-queue.ts';
@@ -26,8 +26,8 @@ const patienceMs = 5 * 60_000;
 /** When the log says that there is no prover. */
 const noticeMs = 15_000;
 
-/** After so many wrong proofs of one task the job reports the prover, and tries again. */
-const wrongProofs = 3;
+/** After so many wrong proofs, or failures that may pass, the job reports the last one, and tries again. */
+const attempts = 3;
 
 export type FleetProver = Pick<Prover<CircuitName>, 'prove' | 'verify'> & {
   /** What the trace of a job shows. */
@@ -48,7 +48,6 @@ const answerSchema = v.object({
     protocol: v.literal('groth16'),
     curve: v.literal('bn128'),
   }),
-  publicSignals: v.array(coordinate),
 });
 const failureSchema = v.object({
   code: v.pipe(v.string(), v.regex(/^[a-z_]{1,40}$/)),
@@ -73,9 +72,8 @@ export function createFleetProver(options: {
   async function isValid(circuit: CircuitName, expected: readonly string[], output: unknown) {
     const answer = v.safeParse(answerSchema, output);
     return answer.success &&
-      answer.output.publicSignals.join() === expected.join() &&
       verifyProof(await readVerificationKey(circuit), expected, answer.output.proof)
-      ? answer.output
+      ? { proof: answer.output.proof, publicSignals: expected }
       : undefined;
   }
 
@@ -123,7 +121,7 @@ export function createFleetProver(options: {
     }
   }
 
-  /** {@link waitForAnswer} through a database that is away for a moment. */
+  /** {@link waitForAnswer} through an outage of the database. */
   async function askFleet(
     task: Parameters<typeof waitForAnswer>[0],
     signal: AbortSignal | undefined,
@@ -139,13 +137,12 @@ export function createFleetProver(options: {
         });
       } catch (error) {
         signal?.throwIfAborted();
-        const known = toDatabaseError(error);
-        if (!isPoolError(known) || known.code !== 'database_unavailable') {
-          throw known;
+        if (isPoolError(error)) {
+          throw error;
         }
         awayAtMs ??= performance.now();
         if (performance.now() - awayAtMs > patience) {
-          throw known;
+          rethrowUnavailable(error);
         }
       }
       await delay(1_000, undefined, { signal });
@@ -163,25 +160,32 @@ export function createFleetProver(options: {
       await boss.send(name, { circuit, sealed: await sealInput(recipient, input) }, { id });
     };
     onProgress?.('queued', 0);
-    for (let wrong = 1; ; wrong += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const output = await askFleet({ id, send }, signal, () => onProgress?.('witness', 1));
       const valid = await isValid(circuit, expected, output);
-      await boss.deleteJob(name, id);
       if (valid !== undefined) {
+        // If the database is away now, the row ends by its age.
+        await boss.deleteJob(name, id).catch(() => undefined);
         return valid;
       }
+      await boss.deleteJob(name, id).catch(rethrowUnavailable);
+      const by = v.is(bySchema, output) ? output.by : 'unknown';
+      const isLast = attempt === attempts;
       if (v.is(failureSchema, output)) {
         const { code, retryable } = output;
-        const message = `the prover could not make the proof: ${code}; see its log`;
-        throw Object.assign(new Error(message), { code, retryable });
-      }
-      const by = v.is(bySchema, output) ? output.by : 'unknown';
-      log.error({ task: id, by }, 'a prover delivered a wrong proof; the task is sent again');
-      if (wrong === wrongProofs) {
-        throw new PoolError(
-          'prover_unavailable',
-          `the prover ${by} delivers wrong proofs, which were refused: stop it and find out why`,
-        );
+        log.warn({ task: id, by, code }, 'a prover could not make a proof');
+        if (isLast || !retryable) {
+          const message = `the prover ${by} could not make the proof: ${code}; see its log`;
+          throw Object.assign(new Error(message), { code, retryable });
+        }
+      } else {
+        log.error({ task: id, by }, 'a prover delivered a wrong proof; the task is sent again');
+        if (isLast) {
+          throw new PoolError(
+            'prover_unavailable',
+            `the prover ${by} delivers wrong proofs, which were refused: stop it and find out why`,
+          );
+        }
       }
     }
   }
@@ -222,6 +226,12 @@ function describeCount(count: number): string {
   return count === 0
     ? `no prover takes proofs: ${advice}`
     : `${count} ${count === 1 ? 'prover takes' : 'provers take'} proofs`;
+}
+
+/** Whatever fails in the queue is tried again. */
+function rethrowUnavailable(cause: unknown): never {
+  const message = `the queue of proofs does not answer (${codeOf(cause) ?? 'no code'})`;
+  throw new PoolError('database_unavailable', message, { cause });
 }
 
 /** A UUID, as the queue names its tasks. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { verificationKeys } from '@pool/circuits';
 import { Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
-import { createDatabase, type ManagedProcess } from '@pool/testkit';
+import { createDatabase, type ManagedProcess, startPostgres } from '@pool/testkit';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import {
@@ -92,7 +92,11 @@ describe('a fleet of provers', () => {
       detail: { kind: 'fleet', message: '2 provers take proofs' },
     });
     const inputs = Array.from({ length: 4 }, (_, index) => createInput(index + 1));
-    const proofs = inputs.map((input) => agent.prove({ circuit: 'fund-16', input }));
+    const twin = await createAgent();
+    // Another agent wants the first one too.
+    const proofs = [...inputs, inputs[0]!].map((input, index) =>
+      (index < 4 ? agent : twin).prove({ circuit: 'fund-16', input }),
+    );
     const isProving = (prover: ManagedProcess) => {
       const output = prover.output();
       return output.lastIndexOf('"proving"') > output.lastIndexOf('"proved"');
@@ -104,7 +108,7 @@ describe('a fleet of provers', () => {
     await victim.kill();
     const made = await Promise.all(proofs);
     for (const [index, { proof, publicSignals }] of made.entries()) {
-      expect(publicSignals).toEqual(signalsOf(inputs[index]!));
+      expect(publicSignals).toEqual(signalsOf(inputs[index % 4]!));
       expect(await agent.verify(verificationKeys['fund-16'], publicSignals, proof)).toBe(true);
     }
     const survivor = provers.find((prover) => prover !== victim)!;
@@ -120,10 +124,9 @@ describe('a fleet of provers', () => {
     const honest = await startProver('honest');
     const right = await agent.prove({ circuit: 'fund-16', input: inputs[0] });
     await honest.stop();
-    const claims = signalsOf(inputs[1]) as string[];
-    const lies = [right, { ...right, publicSignals: claims }];
+    const lies = [right, { ...right, proof: { ...right.proof, pi_a: right.proof.pi_c } }];
     const told = Promise.withResolvers<void>();
-    // The first proof is valid, and of another batch; the second says that it is of this one.
+    // The first proof is valid, and of another batch; the second is none.
     const liar = await startWorker({
       prove: async () => {
         const lie = lies.shift() ?? right;
@@ -137,7 +140,7 @@ describe('a fleet of provers', () => {
     await told.promise;
     await liar.boss.stop();
     await startProver('another');
-    expect((await waiting).publicSignals).toEqual(claims);
+    expect((await waiting).publicSignals).toEqual(signalsOf(inputs[1]));
     expect(logged.filter(({ message }) => /wrong proof/.test(message))).toHaveLength(2);
     expect(logged.find(({ level }) => level === 'error')?.fields).toMatchObject({
       by: expect.stringContaining(`:${process.pid}`),
@@ -186,6 +189,21 @@ describe('a fleet of provers', () => {
       .executeSql(`select id from ${taskTable}`);
     expect(rows).toEqual([]);
   });
+});
+
+it('a fleet goes on after the database was killed in the middle of a proof', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  place = await createFleetPlace(await server.createDatabase());
+  const prover = await startProver('prover');
+  const agent = await createAgent();
+  const inputs = [createInput(1), createInput(2)];
+  const proofs = inputs.map((input) => agent.prove({ circuit: 'fund-16', input }));
+  await expect.poll(() => prover.output(), { timeout: 30_000 }).toContain('"proving"');
+  await server.kill();
+  await server.start();
+  const made = await Promise.all(proofs);
+  expect(made.map(({ publicSignals }) => publicSignals)).toEqual(inputs.map(signalsOf));
 });
 
 describe('an input in the queue', () => {

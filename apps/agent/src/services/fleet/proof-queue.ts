@@ -78,7 +78,8 @@ export async function openProofQueue(options: {
   const { types: _, ...client } = describeClient(settings, `pool-${role}-proofs`);
   const boss = new PgBoss({
     ...(client as ConstructorParameters<typeof PgBoss>[0] & object),
-    max: 4,
+    // Over a connection that is half open a query would wait for minutes.
+    ...{ query_timeout: 20_000, max: 4 },
     schedule: false,
     superviseIntervalSeconds: 1,
     monitorIntervalSeconds: 1,
@@ -86,9 +87,13 @@ export async function openProofQueue(options: {
     instanceHeartbeatSeconds: 2,
     openTelemetry: { enabled: false },
   });
-  // Errors and warnings of pg-boss can contain the statement with its data.
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+  // The code alone: an error of pg-boss can contain the statement with its data. During an outage there are several a second.
   boss.on('error', (error) => {
-    log.warn({ code: codeOf(error) ?? 'unknown' }, 'the queue of proofs has a problem');
+    if (performance.now() - loggedAtMs > 10_000) {
+      loggedAtMs = performance.now();
+      log.warn({ code: codeOf(error) ?? 'unknown' }, 'the queue of proofs has a problem');
+    }
   });
   try {
     await boss.start();

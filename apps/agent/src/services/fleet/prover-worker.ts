@@ -36,9 +36,9 @@ export async function startProverWorker(options: {
       const { circuit, sealed } = v.parse(taskSchema, job.data);
       log.info({ task: job.id, circuit }, 'proving');
       const input = (await openInput(identity, sealed)) as Readonly<Record<string, unknown>>;
-      const proved = await prover.prove({ circuit, input, signal: job.signal });
+      const { proof } = await prover.prove({ circuit, input, signal: job.signal });
       log.info(facts(), 'proved');
-      return { ...proved, by };
+      return { proof, by };
     } catch (error) {
       const failure = describeFailure(error);
       log.warn({ ...facts(), code: failure.code }, 'made no proof');
