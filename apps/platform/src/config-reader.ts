@@ -66,10 +66,21 @@ export function createReader(env: Environment) {
     secret,
     privateKey(name: string): Secret {
       const value = secret(name);
-      if (value.reveal() !== '' && !/^0x[0-9a-fA-F]{64}$/.test(value.reveal())) {
+      if (value.reveal() !== '' && !isPrivateKey(value.reveal())) {
         problem(name, 'must be 32 bytes of hex with 0x');
       }
       return value;
+    },
+    /** One or more, separated by commas or lines. */
+    privateKeys(name: string): readonly Secret[] {
+      const keys = splitList(secret(name).reveal());
+      if (!keys.every(isPrivateKey)) {
+        problem(name, 'must be 32 bytes of hex with 0x; several are separated by commas or lines');
+      }
+      if (new Set(keys.map((key) => key.toLowerCase())).size < keys.length) {
+        problem(name, 'has the same key twice');
+      }
+      return keys.map((key) => new Secret(key));
     },
     integer(name: string, fallback: number, min: number, max: number): number {
       const value = optional(name);
@@ -87,10 +98,7 @@ export function createReader(env: Environment) {
     list(name: string): string[] {
       const path = optional(`${name}_FILE`);
       const items = path === undefined ? optional(name) : file(`${name}_FILE`, path);
-      return (items ?? '')
-        .split(/[,\n]/)
-        .map((item) => item.trim())
-        .filter((item) => item !== '');
+      return splitList(items ?? '');
     },
     logLevel(name: string): string {
       const value = optional(name) ?? 'info';
@@ -133,6 +141,17 @@ export function createReader(env: Environment) {
       return value;
     },
   };
+}
+
+function isPrivateKey(text: string): boolean {
+  return /^0x[0-9a-fA-F]{64}$/.test(text);
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(/[,\n]/)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 // On Windows access lists decide, and the mode does not show them.

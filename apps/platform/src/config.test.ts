@@ -329,6 +329,14 @@ describe('configuration', () => {
       );
       expect(() => parseGateConfig({ ...gate, [name]: ' ' })).toThrow(`${name} is required`);
     }
+    const [one, two] = ['1', '2'].map((digit) => `0x${digit.repeat(64)}`);
+    const keysOf = (text: string) =>
+      parsePlatformConfig({ ...platform, PLATFORM_RELAYER_KEY: text }).relayerKeys.map((key) =>
+        key.reveal(),
+      );
+    expect(keysOf(`${one}, ${two}`)).toEqual([one, two]);
+    expect(() => keysOf(`${one},0x`)).toThrow('PLATFORM_RELAYER_KEY must be 32 bytes');
+    expect(() => keysOf(`${one},${one}`)).toThrow('PLATFORM_RELAYER_KEY has the same key twice');
     expect(() => parsePlatformConfig({ ...platform, PLATFORM_RELAYER_KEY_FILE: empty })).toThrow(
       'PLATFORM_RELAYER_KEY_FILE names an empty file',
     );

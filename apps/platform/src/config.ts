@@ -64,7 +64,8 @@ export function parsePlatformConfig(env: Environment) {
     database: readDatabase(read, isProduction, dataDirectory),
     chains,
     defaultChain: read.text('PLATFORM_DEFAULT_CHAIN'),
-    relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
+    /** Of the accounts with which the relayer sends on each chain. */
+    relayerKeys: read.privateKeys('PLATFORM_RELAYER_KEY'),
     /** Undefined: the development keys. */
     productionKeys: readProductionKeys(read, isProduction),
     gate: readGateAccess(read),

@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf } from '@pool/core';
-import type { PlatformDatabase, PlatformTables } from '@pool/database';
+import type { PlatformTables } from '@pool/database';
 import {
   createSharedLimiter,
   forgetFullBuckets,
@@ -14,7 +14,6 @@ import {
   platformMigrations,
 } from '@pool/database';
 import {
-  createChainWatch,
   createDatabaseCheck,
   createReadiness,
   describeFailure,
@@ -28,18 +27,12 @@ import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import {
   authorisationSeconds,
-  type ChangingCaps,
   createBatchChecker,
   createBatchPages,
-  createChainDoor,
   createEraser,
-  createEvmPoolChain,
-  createHaltWatch,
   createIndexer,
   createProofCheck,
   createRelayer,
-  createRelayerReload,
-  createRelayerWatch,
   createSettlementChecks,
   defaultDailyWei,
   haltMovedChain,
@@ -51,6 +44,7 @@ import type { PlatformConfig } from './config.ts';
 import { openCredentialMint } from './credentials/credential.ts';
 import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
 import { deleteUnusedEmployers } from './employers/employers.ts';
+import { createLanes } from './lanes.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
 import { listPlatformMeasures } from './platform-measures.ts';
@@ -93,7 +87,7 @@ export async function servePlatform(
   const { db, leaders } = database;
   const credentials = await openCredentialMint(db);
   const { nowMs } = database;
-  const lanes = createLanes(config, { db, log, nowMs });
+  const { lanes, reload: reloadLanes } = createLanes(config, { db, log, nowMs });
   const chains = lanes.map(({ chain }) => chain);
   const laneOf = (chain: string) => lanes.find(({ key }) => key === chain);
   await Promise.all(lanes.map(({ door }) => assertChain(door.look, log)));
@@ -105,21 +99,24 @@ export async function servePlatform(
   const { pollIntervalMs: intervalMs, replaceAfterMs } = config;
   const loop = (name: string, everyMs: number, pass: () => Promise<void>) =>
     startWorkerLoop({ name, intervalMs: everyMs, pass, log });
-  const relayers = lanes.map(({ key, chain, door, watch, reload, dailyWei }) => {
-    const relayer = createRelayer({
-      ...{ db, chain, log, nowMs, replaceAfterMs, leaders, dailyWei },
-      isWaiting: reload.isWaiting,
-      onStep: watch.notePulse,
-    });
-    return loop(`relayer ${key}`, intervalMs, async () => {
-      await watch.look();
-      await door.look();
-      if (leaders.isAnswering()) {
-        await reload.apply();
-        await relayer.pass();
-      }
-    });
-  });
+  const relayers = lanes.flatMap(({ key, door, dailyWei, accounts }) =>
+    accounts.map(({ chain, watch, reload }, index) => {
+      const relayer = createRelayer({
+        ...{ db, chain, log, nowMs, replaceAfterMs, leaders, dailyWei },
+        siblings: { index, addresses: () => accounts.map((each) => each.chain.relayerAddress) },
+        isWaiting: reload.isWaiting,
+        onStep: watch.notePulse,
+      });
+      return loop(`relayer ${key} ${index}`, intervalMs, async () => {
+        await watch.look();
+        await door.look();
+        if (leaders.isAnswering()) {
+          await reload.apply();
+          await relayer.pass();
+        }
+      });
+    }),
+  );
   // Before anything is served: pages of another pool are final for caches.
   await Promise.all(chains.map((chain) => haltMovedChain({ db, chain, log })));
   const batchPages = createBatchPages(db, nowMs);
@@ -236,10 +233,7 @@ export async function servePlatform(
   return {
     url: listening.url,
     reload() {
-      const { relayerKey, ...caps } = readConfig();
-      for (const { key, reload } of lanes) {
-        reload.change(capsOf(caps, key), relayerKey);
-      }
+      reloadLanes(readConfig());
     },
     async close() {
       await drain(readiness, listening, config.drainMs, log);
@@ -256,41 +250,12 @@ export async function servePlatform(
       ];
       await Promise.all(loops.map((loop) => loop.stop()));
       await hasher.close();
-      for (const chain of chains) {
+      for (const { chain } of lanes.flatMap(({ accounts }) => accounts)) {
         chain.close();
       }
       await database.close();
     },
   };
-}
-
-/** What the platform keeps for each chain. */
-function createLanes(
-  config: PlatformConfig,
-  { db, log, nowMs }: { db: PlatformDatabase; log: Log; nowMs: () => number },
-) {
-  const { relayerKey, productionKeys, relayerDailyWei, stuckAfterMs } = config;
-  return Object.entries(config.chains.chains).map(([key, settings]) => {
-    const caps = capsOf(config, key);
-    const chain = createEvmPoolChain(key, settings, relayerKey, caps, productionKeys);
-    const reload = createRelayerReload(db, chain, caps, relayerKey, log);
-    const dailyWei = relayerDailyWei.get(key) ?? defaultDailyWei;
-    const { isWaiting } = reload;
-    return {
-      ...{ key, chain, reload, dailyWei },
-      door: createChainDoor(chain, log),
-      watch: createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs, dailyWei, isWaiting }),
-      silence: createChainWatch(key, nowMs),
-      halt: createHaltWatch(db, key),
-    };
-  });
-}
-
-function capsOf(
-  { maxFeePerGas, maxCost }: Pick<PlatformConfig, 'maxFeePerGas' | 'maxCost'>,
-  chain: string,
-): ChangingCaps {
-  return { maxFeePerGas: maxFeePerGas.get(chain), maxCostWei: maxCost.get(chain) };
 }
 
 // A chain's fees have no upper limit. Without a cap, the cost of a settlement has none either.

@@ -39,7 +39,11 @@ export {
 } from './indexer/indexer.ts';
 export { createEraser } from './send/erase-dead-notes.ts';
 export { createRelayer } from './send/relayer.ts';
-export { createRelayerWatch, type RelayerWatch } from './send/relayer-health.ts';
+export {
+  createRelayerWatch,
+  joinRelayerWatches,
+  type RelayerWatch,
+} from './send/relayer-health.ts';
 export { type ChangingCaps, createRelayerReload, type RelayerReload } from './send/reload.ts';
 export { type BatchPages, createBatchPages } from './served/batch-pages.ts';
 export { countLeaves, selectCursor } from './served/served-batches.ts';

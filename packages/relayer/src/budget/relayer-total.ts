@@ -70,10 +70,15 @@ export async function assertTotalLeft(
   { dailyWei, feeWei = 0n }: RelayerTotal,
   nowMs: number,
 ): Promise<void> {
-  await lockName(trx, `coin of the relayer on ${chain}`);
+  await lockTotal(trx, chain);
   const uses = await selectUses(trx, chain, instead, feeWei, nowMs);
   const needed = toGwei(neededGas, feeWei);
   assertCoinLeft(uses, { needed, dailyWei, nowMs }, mayUseAll, 'not accepted now');
+}
+
+/** First in a transaction that counts and adds: relayers of several keys, and new submissions, are counted one after the other. */
+export async function lockTotal(trx: PlatformDatabase, chain: string): Promise<void> {
+  await lockName(trx, `coin of the relayer on ${chain}`);
 }
 
 /**

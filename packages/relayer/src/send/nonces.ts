@@ -20,7 +20,7 @@ import {
   signWithinCap,
 } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
-import { assertMaySign } from '../budget/relayer-total.ts';
+import { assertMaySign, lockTotal } from '../budget/relayer-total.ts';
 import type { GasDecision, PoolCall, PoolChain } from '../chain/pool-chain.ts';
 import { canNeverLand, describeWithdrawal, purposes } from '../store/on-chain.ts';
 import {
@@ -129,6 +129,9 @@ export async function insertCall(
   attempt = 0,
 ): Promise<boolean> {
   return await writeAsLeader(deps, async (trx) => {
+    if (isFirst) {
+      await lockTotal(trx, deps.chain.key);
+    }
     const { void_signature } = await lockSubmission(trx, id);
     const may = isFirst ? await claimSubmission(trx, id) : void_signature === null;
     if (may) {

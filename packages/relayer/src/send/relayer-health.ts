@@ -96,6 +96,33 @@ export function createRelayerWatch(deps: RelayerHealthDeps) {
   };
 }
 
+/** The watches of the relayers of a chain, as one. The worst of their results counts: each of them has its share of the submissions. */
+export function joinRelayerWatches(
+  watches: readonly RelayerWatch[],
+): Omit<RelayerWatch, 'look' | 'notePulse'> {
+  const firstOf = <T>(read: (watch: RelayerWatch) => T | undefined): T | undefined =>
+    watches.map(read).find((value) => value !== undefined);
+  return {
+    read() {
+      const all = watches.map(({ read }) => read());
+      return (
+        all.find((health) => health?.ok === false) ??
+        all.find((health) => health?.code !== undefined) ??
+        all[0]
+      );
+    },
+    readFeeWei: () => firstOf(({ readFeeWei }) => readFeeWei()),
+    /** The lowest. */
+    readBalanceWei: () =>
+      watches
+        .map(({ readBalanceWei }) => readBalanceWei())
+        .reduce((lowest, wei) =>
+          wei === undefined || (lowest !== undefined && lowest < wei) ? lowest : wei,
+        ),
+    readTotalUse: () => firstOf(({ readTotalUse }) => readTotalUse()),
+  };
+}
+
 type Observation = {
   readonly health: RelayerHealth;
   readonly balanceWei: bigint;

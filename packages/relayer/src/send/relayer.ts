@@ -16,6 +16,7 @@ import { type Leaders, soleLeader } from '@pool/database';
 import { describeFailure } from '@pool/http-server';
 import { type SubmissionKind, type SubmissionRow, selectSubmission } from '../store/submissions.ts';
 import { advance, type Pass } from './advance.ts';
+import { closeGaps } from './close-gaps.ts';
 import { createFairQueue, type FairQueue, type RowOutcome, runBounded } from './fair-queue.ts';
 import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
 
@@ -33,6 +34,15 @@ type Line = { readonly kind: SubmissionKind; readonly queue: FairQueue };
 export type RelayerPeers = {
   /** Absent: an embedded database, whose process leads. */
   readonly leaders?: Leaders;
+  /**
+   * The relayers of the chain, one for each key. The submissions are divided among them by their ids. The first one follows what accounts
+   * without a key have sent. Absent: this one is alone.
+   */
+  readonly siblings?: {
+    readonly index: number;
+    /** Addresses of all, this one included. They change with the keys. */
+    readonly addresses: () => readonly string[];
+  };
 };
 
 /** What leads one account of the relayer: whoever decides about its nonces. */
@@ -58,10 +68,12 @@ export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
 }
 
 async function runPass(
-  { leaders = soleLeader, ...given }: RelayerDeps & RelayerPeers,
+  { leaders = soleLeader, siblings, ...given }: RelayerDeps & RelayerPeers,
   lines: readonly Line[],
 ): Promise<void> {
   const { chain } = given;
+  const { index, addresses } = siblings ?? { index: 0, addresses: () => [chain.relayerAddress] };
+  const accounts = addresses();
   // The same term for the whole pass: if it ends meanwhile, nothing of the pass is stored, even if another term begins.
   const leadAs = (address: string): RelayerDeps | undefined => {
     const term = leaders.term(nameRelayerRole(chain.key, address));
@@ -81,20 +93,24 @@ async function runPass(
     async (sent) => {
       const [{ sender, submission_id }] = sent;
       // An earlier account is followed by one process too, which may be one that still has its key.
-      const follower = sender === chain.relayerAddress ? deps : leadAs(sender);
+      const isEarlier = index === 0 && !accounts.includes(sender);
+      const follower =
+        sender === chain.relayerAddress ? deps : isEarlier ? leadAs(sender) : undefined;
       if (follower !== undefined) {
         const row = await selectSubmission(deps.db, submission_id);
         await isolate(follower, row, (own) => followNonce(own, sent, row, final));
       }
     },
   );
+  await closeGaps(deps, open);
   if (deps.isWaiting?.() === true) {
     return;
   }
   const pass: Pass = { ...deps, final, inTurn: createTurns() };
   const chosen = await Promise.all(
     lines.map(async ({ kind, queue }) => {
-      const rows = queue.choose(await selectUnfinished(deps, kind));
+      const all = await selectUnfinished(deps, kind);
+      const rows = queue.choose(all.filter(({ id }) => id % accounts.length === index));
       return rows.map((row) => ({ queue, row }));
     }),
   );

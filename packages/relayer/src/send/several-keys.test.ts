@@ -1,0 +1,172 @@
+/** A chain with two accounts of the relayer, and nonces that were decided in error, on a real chain. */
+import { assertField, fieldToHex } from '@pool/core';
+import { id } from 'ethers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { startTestChain, type TestChain } from '../../test/test-chain.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { createIndexer } from '../indexer/indexer.ts';
+import { createRelayer } from './relayer.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = assertField(12345n);
+const keys = ['relayer', 'stranger'] as const;
+
+describe('relayers of two keys', () => {
+  let chain: TestChain;
+  let chains: PoolChain[];
+  let database: TestDatabase;
+  let snapshot: string;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+    const pool = chain.pool().connect(chain.wallet('deployer'));
+    await pool.getFunction('grantRole')(id('RELAYER_ROLE'), chain.wallet('stranger').address);
+  });
+  afterAll(async () => {
+    await Promise.all([chain.stop(), database.close()]);
+  });
+  beforeEach(async () => {
+    snapshot = await chain.takeSnapshot();
+    chains = keys.map((key) => createEvmPoolChain('anvil', chain.settings, chain.key(key)));
+    await database.reset();
+    await insertTestEmployer(database.db);
+  });
+  afterEach(async () => {
+    for (const each of chains) each.close();
+    await chain.restore(snapshot);
+  });
+
+  function open(index: number, on = chains[index]) {
+    if (on === undefined) throw new Error('no such key');
+    return createRelayer({
+      ...{ db: database.db, chain: on, log, nowMs: Date.now, replaceAfterMs: 120_000 },
+      siblings: { index, addresses: () => chains.map(({ relayerAddress }) => relayerAddress) },
+    });
+  }
+  const first = (): PoolChain => {
+    const [one] = chains;
+    if (one === undefined) throw new Error('no key');
+    return one;
+  };
+  async function accept(count: number): Promise<void> {
+    const deps = { db: database.db, chains: new Map([['anvil', first()]]), nowMs: Date.now };
+    for (let job = 0; job < count; job += 1) {
+      const jobKey = `job-${job}`;
+      const target = await chain.settlementTarget();
+      const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
+      await acceptSettlement({ ...deps, checks: fakeChecks }, testEmployerId, jobKey, request);
+    }
+  }
+  const sent = async () =>
+    await database.db
+      .selectFrom('relayer_transactions')
+      .select(['sender', 'submission_id', 'nonce', 'attempt', 'purpose', 'state'])
+      .orderBy('id')
+      .execute();
+  const states = async () =>
+    (await database.db.selectFrom('submissions').select('state').execute()).map(
+      ({ state }) => state,
+    );
+  async function settleDown(relayers: readonly ReturnType<typeof open>[]): Promise<void> {
+    await chain.mine(2);
+    await Promise.all(relayers.map((relayer) => relayer.pass()));
+    await createIndexer({ db: database.db, chain: first(), log, nowMs: Date.now }).pass();
+  }
+
+  it('divide the settlements, at once, and each follows its own nonces', async () => {
+    await accept(4);
+    const relayers = [open(0), open(1)];
+    await Promise.all(relayers.map((relayer) => relayer.pass()));
+    for (const { sender, submission_id } of await sent()) {
+      expect(sender).toBe(chains[submission_id % 2]?.relayerAddress);
+    }
+    await settleDown(relayers);
+    expect(await states()).toEqual(Array(4).fill('settled'));
+    expect((await sent()).map(({ state, attempt }) => [state, attempt])).toEqual(
+      Array(4).fill(['succeeded', 0]),
+    );
+    expect(await chain.pool().batchCount()).toBe(4n);
+  });
+
+  it('leave a submission to the relayer of its key', async () => {
+    await accept(2);
+    await open(0).pass();
+    expect(await sent()).toHaveLength(1);
+    await open(0).pass();
+    expect(await sent()).toHaveLength(1);
+  });
+
+  it('store nothing for a nonce that got another transaction meanwhile, and send nothing', async () => {
+    await chain.provider.send('evm_setAutomine', [false]);
+    await accept(2);
+    const honest = first();
+    const start = await honest.fetchNonce();
+    const both = Promise.withResolvers<undefined>();
+    let arrived = 0;
+    // Two processes that both believe to lead the account: each signs after both have decided the nonce.
+    const together: PoolChain = {
+      ...honest,
+      relayerAddress: honest.relayerAddress,
+      async sign(...call) {
+        arrived += 1;
+        if (arrived === 2) both.resolve(undefined);
+        await both.promise;
+        return await honest.sign(...call);
+      },
+    };
+    const passBoth = () =>
+      Promise.all([open(0, together), open(1, together)].map((relayer) => relayer.pass()));
+    await passBoth();
+    expect(await sent()).toMatchObject([{ nonce: start, attempt: 0 }]);
+    await passBoth();
+    expect((await sent()).map(({ nonce }) => nonce)).toEqual([start, start + 1]);
+    const pending = await chain.provider.getTransactionCount(honest.relayerAddress, 'pending');
+    expect(pending - start).toBe(2);
+    await chain.provider.send('evm_setAutomine', [true]);
+  });
+
+  it('close a gap that a node caused which counted too many transactions, so that what is behind it lands', async () => {
+    await accept(2);
+    const honest = first();
+    let lies = 1;
+    const lying: PoolChain = {
+      ...honest,
+      relayerAddress: honest.relayerAddress,
+      async fetchNonce() {
+        const nonce = (await honest.fetchNonce()) + (lies > 0 ? 2 : 0);
+        lies -= 1;
+        return nonce;
+      },
+    };
+    const start = await honest.fetchNonce();
+    const relayer = open(0, lying);
+    await relayer.pass();
+    expect(await sent()).toMatchObject([{ nonce: start + 2, purpose: 'fund' }]);
+    await chain.mine(2);
+    expect(await chain.pool().batchCount()).toBe(0n);
+    await relayer.pass();
+    expect((await sent()).slice(1)).toMatchObject([
+      { nonce: start, purpose: 'cancel', attempt: 0 },
+      { nonce: start + 1, purpose: 'cancel', attempt: 0 },
+    ]);
+    await settleDown([relayer]);
+    await settleDown([relayer]);
+    expect((await sent()).map(({ state }) => state)).toEqual([
+      'succeeded',
+      'cancelled',
+      'cancelled',
+    ]);
+    expect(await chain.pool().batchCount()).toBe(1n);
+  });
+});
