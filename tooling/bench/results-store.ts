@@ -42,7 +42,7 @@ function write(name: string, results: ProverResults | Section): void {
       const found = read(file) as ProverResults | undefined;
       return found && renderProverResults(title, found);
     }),
-    ...['agent', 'fleet', 'hostile', 'rates'].map((file) => {
+    ...['agent', 'fleet', 'payroll', 'scale', 'model', 'hostile', 'rates'].map((file) => {
       const found = read(file) as Section | undefined;
       return found && renderSection(found);
     }),
@@ -56,7 +56,10 @@ function write(name: string, results: ProverResults | Section): void {
 }
 
 /** Stores a section and writes the pages again. */
-export function saveSection(name: 'agent' | 'fleet' | 'hostile' | 'rates', section: Section): void {
+export function saveSection(
+  name: 'agent' | 'fleet' | 'hostile' | 'model' | 'payroll' | 'rates' | 'scale',
+  section: Section,
+): void {
   write(name, section);
 }
 

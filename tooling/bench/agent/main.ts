@@ -12,6 +12,7 @@ import { createProgress } from '../../../apps/sandbox/src/processes/progress.ts'
 import { type Stack, startStack } from '../../../apps/sandbox/src/stack/stack.ts';
 import { createStamp } from '../results.ts';
 import { saveSection } from '../results-store.ts';
+import { fetchBusySeconds } from './busy-seconds.ts';
 import { type Call, callAtRate, callAtWill, type LoadResult } from './load.ts';
 import type { LoopDelay } from './loop-delay-probe.ts';
 
@@ -148,16 +149,6 @@ async function measure(
   await record(`validate by loopback token, ${rate} a second during proofs`, atRate(byLoopback));
   await record(`validate by API key, ${rate} a second during proofs`, atRate(byKey));
   return rows;
-}
-
-async function fetchBusySeconds({ agent }: Stack): Promise<number> {
-  const response = await fetch(`${agent.url}/metrics`, {
-    headers: { authorization: `Bearer ${agent.loopbackToken}` },
-  });
-  const text = await response.text();
-  return Number(
-    /^\w*prover_busy_seconds_total(?:\{[^}]*\})? (\S+)$/m.exec(text)?.[1] ?? Number.NaN,
-  );
 }
 
 /** The probe's figures since the last call; it answers through a file. */

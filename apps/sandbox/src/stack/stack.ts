@@ -127,6 +127,18 @@ export type Stack = {
 
 const platformScript = fileURLToPath(new URL('../../../platform/src/main.ts', import.meta.url));
 
+/** A platform takes so many connections of one address at once. */
+const groupSize = 200;
+
+async function inGroups<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += groupSize) {
+    const group = items.slice(start, start + groupSize);
+    results.push(...(await Promise.all(group.map(work))));
+  }
+  return results;
+}
+
 /**
  * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.
  * @throws PoolError `sandbox_failed` with the step that failed, the URL it asked and its log
@@ -278,15 +290,14 @@ async function startServices(
   const others = alsoEnrol({ directory, platformUrl, chains }, custody);
   // Awaited below. Until then a failure must not end the process.
   others.catch(() => undefined);
-  const people = await Promise.all(
-    keys.map(async (privateKey) => {
-      const holder = await deriveHolder(privateKey, place);
-      const session = await openSession(privateKey, place, holder.encryptionPublicKey);
-      return { holder, session };
-    }),
-  );
+  const people = await inGroups(keys, async (privateKey) => {
+    const holder = await deriveHolder(privateKey, place);
+    const session = await openSession(privateKey, place, holder.encryptionPublicKey);
+    return { holder, session };
+  });
   // Only when all are signed in: wallets that reach the gate together share one wait for finality.
-  await Promise.all([...people.map(({ holder, session }) => enrolHolder(session, holder)), others]);
+  await inGroups(people, ({ holder, session }) => enrolHolder(session, holder));
+  await others;
   const holders = people.map(({ holder }) => holder);
 
   begin({ text: 'starting the agent', service: 'agent' });

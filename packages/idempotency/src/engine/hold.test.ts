@@ -37,6 +37,19 @@ it('releases a lock that comes after the run has ended', async () => {
   await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
 });
 
+it('keeps its place in the queue when it releases, until it leaves', async () => {
+  const { hold, release, give } = createLock();
+  hold.claim();
+  hold.release();
+  hold.leave();
+  give();
+  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
+  expect(hold.claim()).toBe(false);
+  hold.release();
+  await vi.waitFor(() => expect(hold.claim()).toBe(true));
+  expect(release).toHaveBeenCalledOnce();
+});
+
 it('says that it waited when the lock was taken', async () => {
   const { hold, release, give } = createLock();
   expect(await hold.tryAcquire()).toBe(false);

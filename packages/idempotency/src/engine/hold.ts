@@ -13,8 +13,10 @@ export type Hold = {
   acquire(): Promise<void>;
   /** Queues for the lock without waiting. @returns whether it is held now */
   claim(): boolean;
-  /** Releases the lock. It may be taken again. */
+  /** Releases the lock, and keeps a place in the queue. It may be taken again. */
   release(): void;
+  /** Releases the lock, and leaves the queue. It may be taken again. */
+  leave(): void;
   /** Releases the lock permanently, and leaves the queue. */
   end(): void;
 };
@@ -28,6 +30,7 @@ export function createHold(lock: {
 }): Hold {
   let free: (() => void) | undefined;
   let waiting: Promise<void> | undefined;
+  let isWanted = false;
   let hasEnded = false;
   let hasWaited = false;
 
@@ -41,12 +44,13 @@ export function createHold(lock: {
       );
       throw error;
     });
-    if (hasEnded) {
+    if (hasEnded || !isWanted) {
       hold.release();
     }
   }
 
   function queue(): Promise<void> {
+    isWanted = true;
     hasWaited ||= free === undefined && lock.isTaken();
     if (free !== undefined) {
       return Promise.resolve();
@@ -78,6 +82,10 @@ export function createHold(lock: {
     release() {
       free?.();
       free = undefined;
+    },
+    leave() {
+      isWanted = false;
+      hold.release();
     },
     end() {
       hasEnded = true;

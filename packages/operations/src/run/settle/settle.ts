@@ -306,7 +306,11 @@ function shareTurn(watch: Watch): void {
   const { run } = watch;
   freeAccount(run);
   if (letsOthersGo(watch)) {
-    run.hold.release();
+    if (watch.isIncluded) {
+      run.hold.leave();
+    } else {
+      run.hold.release();
+    }
   } else {
     run.hold.claim();
   }
