@@ -53,7 +53,7 @@ export async function runPayrollBench(args: readonly string[]): Promise<void> {
     const busySeconds = await fetchBusySeconds(stack);
     const format = (count: number): string => Math.round(count).toLocaleString('en');
     const perPart = recipients / parts;
-    const seconds = (includedAt.at(-1)! - includedAt[0]!) / 1000;
+    const seconds = ((includedAt.at(-1) ?? 0) - (includedAt[0] ?? 0)) / 1000;
     const perHour = (secondsOfPart: number): string => format((perPart * 3600) / secondsOfPart);
     saveSection('payroll', {
       title: 'One roster in parts',

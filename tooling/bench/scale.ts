@@ -97,7 +97,12 @@ export async function runScaleBench(args: readonly string[]): Promise<void> {
     note('paths of a payment, from the gate', `${(stages.get('eligibility') ?? 0).toFixed(1)} s`);
     progress.step(`rows of ${notes} notes`);
     const key = (await openSession(deriveHolderKey(0), stack)).mintKey('holder.read', 'bench');
-    await insertNotes(server, databases[0]!, notes, stack.deployed.tokens['USDC']!.address);
+    await insertNotes(
+      server,
+      databases[0] ?? '',
+      notes,
+      stack.deployed.tokens['USDC']?.address ?? '',
+    );
     progress.step('downloading');
     const bearer = (await key).apiKey.reveal();
     for (const which of ['first', 'second']) {
@@ -111,7 +116,7 @@ export async function runScaleBench(args: readonly string[]): Promise<void> {
     await get(stack, '/agent-edge/notes?chain=anvil&token=USDC', bearer);
     note('the list of own notes', `${(performance.now() - startedAtMs).toFixed(0)} ms`);
     for (const [place, part] of ['platform', 'gate'].entries()) {
-      const name = new URL(databases[place]!).pathname.slice(1);
+      const name = new URL(databases[place] ?? '').pathname.slice(1);
       const [row] = await server.query(`select pg_database_size('${name}')::float8 as bytes`);
       note(`the database of the ${part}`, `${(Number(row?.['bytes']) / 2 ** 20).toFixed(0)} MiB`);
     }
@@ -157,7 +162,9 @@ async function insert(
 }
 
 /** A word that differs for each number, and for each kind. */
-const word = (kind: number): string => `'0x0${kind}' || lpad(to_hex(i), 62, '0')`;
+function word(kind: number): string {
+  return `'0x0${kind}' || lpad(to_hex(i), 62, '0')`;
+}
 
 const day = `'2026-01-01T00:00:00.000Z'`;
 
