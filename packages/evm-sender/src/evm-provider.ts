@@ -9,17 +9,22 @@ import { askChain } from './ask-chain.ts';
 
 const callTimeoutMs = 20_000;
 
-/** Opens nothing yet. @param timeoutMs - limit of one RPC call */
+/**
+ * Opens nothing yet.
+ * @param timeoutMs - limit of one RPC call
+ * @param callsAtOnce - the most calls of one moment that are one request. Not every node accepts more than one
+ */
 export function createEvmProvider(
   { rpcUrl, chainId }: Pick<EvmChainSettings, 'rpcUrl' | 'chainId'>,
   timeoutMs: number = callTimeoutMs,
+  callsAtOnce = 1,
 ): JsonRpcProvider {
   const request = new FetchRequest(rpcUrl);
   request.timeout = timeoutMs;
   const network = Network.from(chainId);
   return new JsonRpcProvider(request, network, {
     staticNetwork: network,
-    batchMaxCount: 1,
+    batchMaxCount: callsAtOnce,
     // ethers would answer repeated reads from a cache, and "is it final yet" must not be cached.
     cacheTimeout: -1,
   });

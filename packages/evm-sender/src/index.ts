@@ -31,6 +31,7 @@ export {
   fetchReceipt,
   isFinal,
   type NonceOutcome,
+  type NonceReads,
   type Receipt,
 } from './receipt.ts';
 export {

@@ -17,7 +17,7 @@ type SimulatedCall = {
   readonly data: string;
   readonly gasLimit: bigint;
   /** State on which it runs. Default: the head's. */
-  readonly blockTag?: number;
+  readonly blockTag?: number | 'latest' | 'pending';
 };
 
 type SimulationOutcome =

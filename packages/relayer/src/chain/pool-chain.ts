@@ -40,6 +40,7 @@ import {
   describeGasCeiling,
   estimateGasLimit,
   fetchGasCeiling,
+  fetchReceipt,
   isEvmFailure,
   type SignedTransaction,
   type TransactionCaps,
@@ -90,8 +91,12 @@ export type PoolChain = PoolReader &
      * @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable`
      */
     assertChain(): Promise<void>;
-    /** eth_call from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
-    simulate(call: PoolCall): Promise<ErrorBody | undefined>;
+    /**
+     * eth_call from the relayer, within the gas ceiling.
+     * @param state - default: of the head. `pending`: after what the node has not mined yet
+     * @returns why it would fail, or undefined
+     */
+    simulate(call: PoolCall, state?: 'latest' | 'pending'): Promise<ErrorBody | undefined>;
     decideGas(call: PoolCall): Promise<GasDecision>;
     /** @throws PoolError `fee_cap_reached` (retryable) */
     sign(call: PoolCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
@@ -116,6 +121,9 @@ const relayerRole = id('RELAYER_ROLE');
 
 /** A person waits at the sign-in, or an agent for its settlement. */
 const contractTimeoutMs = 5_000;
+
+/** Receipts that are asked for together are one request, where the node accepts that. */
+const receiptsAtOnce = 100;
 
 /** For calls that run a funder's own code: an honest one takes milliseconds, and other settlements wait behind it. */
 const tenantCallTimeoutMs = 5_000;
@@ -178,13 +186,18 @@ export function createEvmPoolChain(
 ): PoolChain {
   const provider = createEvmProvider(settings);
   const tenantProvider = createEvmProvider(settings, tenantCallTimeoutMs);
+  const receiptProvider = createEvmProvider(settings, undefined, receiptsAtOnce);
+  const reader = createPoolReader(provider, settings);
   const signer = createTransactionSigner(provider, settings.chainId, relayerKey, caps);
   const compare = createPoolComparison(provider, settings, () => readPinnedKeys(keys));
   const to = settings.pool;
 
-  async function simulate(call: PoolCall): Promise<ErrorBody | undefined> {
+  async function simulate(
+    call: PoolCall,
+    blockTag: 'latest' | 'pending' = 'latest',
+  ): Promise<ErrorBody | undefined> {
     const gasLimit = await fetchGasCeiling(provider, findCeiling(call));
-    const transaction = { from: signer.address, to, data: encodeCall(call), gasLimit };
+    const transaction = { from: signer.address, to, data: encodeCall(call), gasLimit, blockTag };
     const outcome = await simulateCall(tenantProvider, transaction);
     switch (outcome.kind) {
       case 'success':
@@ -225,7 +238,7 @@ export function createEvmPoolChain(
   }
 
   return {
-    ...createPoolReader(provider, settings),
+    ...reader,
     ...signer,
     key,
     settings,
@@ -239,6 +252,8 @@ export function createEvmPoolChain(
           other === undefined ? signer.address : computeAddress(other.reveal()),
         ),
       ),
+    fetchReceipt: (txHash) =>
+      fetchReceipt(receiptProvider, txHash).catch(() => reader.fetchReceipt(txHash)),
     assertChain: () => requirePoolCode(compare),
     simulate,
     decideGas,
@@ -265,6 +280,7 @@ export function createEvmPoolChain(
     close() {
       provider.destroy();
       tenantProvider.destroy();
+      receiptProvider.destroy();
     },
   };
 }

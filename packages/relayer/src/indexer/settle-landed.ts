@@ -36,9 +36,12 @@ const columns = [
  */
 export async function settleLanded(deps: SettleDeps): Promise<void> {
   const { chain, log } = deps;
-  for (const landed of [...(await selectBatches(deps)), ...(await selectSpends(deps))]) {
-    const { id, kind, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } = landed;
-    const receipt = await chain.fetchReceipt(txHash);
+  const landed = [...(await selectBatches(deps)), ...(await selectSpends(deps))];
+  const receipts = landed.map(({ txHash }) => chain.fetchReceipt(txHash));
+  await Promise.allSettled(receipts);
+  for (const [place, row] of landed.entries()) {
+    const { id, kind, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } = row;
+    const receipt = await receipts[place];
     await writeAsLeader(deps, async (trx) => {
       await trx
         .updateTable('submissions')

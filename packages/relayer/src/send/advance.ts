@@ -7,6 +7,7 @@
 import type { ErrorBody } from '@pool/core';
 import { writeAsLeader } from '@pool/database';
 import type { FinalBlock } from '@pool/evm-sender';
+import { describeFailure } from '@pool/http-server';
 import type { PoolCall } from '../chain/pool-chain.ts';
 import { describeWithdrawal, fetchIsVoided, fetchRoot, readCall } from '../store/on-chain.ts';
 import {
@@ -105,6 +106,9 @@ async function sendCall(pass: Pass, { id, kind }: SubmissionRow, call: PoolCall)
     await writeAsLeader(pass, (trx) => markRefused(trx, id, gas.reason));
     return 'done';
   }
+  if (kind === 'settlement' && (await failsWhenPending(pass, call))) {
+    return 'refused';
+  }
   await pass.inTurn(async () => {
     const { nonce, attempt } = await nextNonce(pass);
     const signed = await chain.sign(call, nonce, gas.gasLimit);
@@ -114,6 +118,24 @@ async function sendCall(pass: Pass, { id, kind }: SubmissionRow, call: PoolCall)
     }
   });
   return 'done';
+}
+
+/**
+ * Whether a batch that the head accepts would fail after what is not mined yet, such as an earlier batch of its funder. It waits then: what
+ * is pending may never be mined, so it decides nothing. Not for spends: a stranger's copy that is never mined must not hold one up.
+ */
+async function failsWhenPending({ chain, log }: Pass, call: PoolCall): Promise<boolean> {
+  try {
+    const refusal = await chain.simulate(call, 'pending');
+    if (refusal !== undefined) {
+      log.info({ code: refusal.code }, 'waits for what is pending');
+    }
+    return refusal !== undefined;
+  } catch (error) {
+    // Not every node has a pending state.
+    log.debug({ ...describeFailure(error) }, 'the pending state was not asked');
+    return false;
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type FinalBlock,
   fetchNonceOutcome,
   isReplacementDue,
+  type NonceReads,
   type Receipt,
   type SignedTransaction,
   sendAgain,
@@ -152,14 +153,11 @@ export async function followNonce(
   sent: SentNonce,
   row: SubmissionRow,
   final: FinalBlock,
+  reads: NonceReads,
 ): Promise<void> {
   const { chain, log } = deps;
   const { nonce, sender } = sent[0];
   const txHashes = sent.map(({ tx_hash }) => tx_hash);
-  const reads = {
-    fetchNonceAt: (block: number) => chain.fetchNonceAt(block, sender),
-    fetchReceipt: chain.fetchReceipt,
-  };
   const outcome = await fetchNonceOutcome(reads, { nonce, txHashes }, final);
   switch (outcome.kind) {
     case 'mined':

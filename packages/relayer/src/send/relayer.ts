@@ -19,6 +19,7 @@ import { advance, type Pass } from './advance.ts';
 import { closeGaps } from './close-gaps.ts';
 import { createFairQueue, type FairQueue, type RowOutcome, runBounded } from './fair-queue.ts';
 import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
+import { readOutcomes } from './read-outcomes.ts';
 
 export type { RelayerDeps } from './nonces.ts';
 
@@ -85,21 +86,28 @@ async function runPass(
   }
   const final = await deps.chain.fetchFinalBlock();
   const open = await selectOpenNonces(deps);
+  // An earlier account is followed by one process too, which may be one that still has its key.
+  const leadOf = (sender: string): RelayerDeps | undefined => {
+    const isEarlier = index === 0 && !accounts.includes(sender);
+    return sender === chain.relayerAddress ? deps : isEarlier ? leadAs(sender) : undefined;
+  };
+  const followed = open.flatMap((sent) => {
+    const follower = leadOf(sent[0].sender);
+    return follower === undefined ? [] : [{ sent, follower }];
+  });
+  const readsOf = await readOutcomes(
+    deps,
+    followed.map(({ sent }) => sent),
+    final,
+  );
   // Nonces have no limit per owner: every transaction behind a nonce would wait too.
   await runBounded(
-    open,
+    followed,
     { parallel, perOwner: parallel },
     () => '',
-    async (sent) => {
-      const [{ sender, submission_id }] = sent;
-      // An earlier account is followed by one process too, which may be one that still has its key.
-      const isEarlier = index === 0 && !accounts.includes(sender);
-      const follower =
-        sender === chain.relayerAddress ? deps : isEarlier ? leadAs(sender) : undefined;
-      if (follower !== undefined) {
-        const row = await selectSubmission(deps.db, submission_id);
-        await isolate(follower, row, (own) => followNonce(own, sent, row, final));
-      }
+    async ({ sent, follower }) => {
+      const row = await selectSubmission(deps.db, sent[0].submission_id);
+      await isolate(follower, row, (own) => followNonce(own, sent, row, final, readsOf(sent)));
     },
   );
   await closeGaps(deps, open);

@@ -1,5 +1,6 @@
 /** A chain with two accounts of the relayer, and nonces that were decided in error, on a real chain. */
 import { assertField, fieldToHex } from '@pool/core';
+import { startLyingProxy } from '@pool/testkit';
 import { id } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
@@ -14,7 +15,7 @@ import {
 import { acceptSettlement } from '../accept/accept-settlement.ts';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer } from '../indexer/indexer.ts';
-import { createRelayer } from './relayer.ts';
+import { createRelayer, runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);
@@ -134,6 +135,59 @@ describe('relayers of two keys', () => {
     const pending = await chain.provider.getTransactionCount(honest.relayerAddress, 'pending');
     expect(pending - start).toBe(2);
     await chain.provider.send('evm_setAutomine', [true]);
+  });
+
+  it('hold a batch back that an earlier one of its funder would make fail, until that one is mined', async () => {
+    await chain.provider.send('evm_setAutomine', [false]);
+    const deps = { db: database.db, chains: new Map([['anvil', first()]]), nowMs: Date.now };
+    const passAlone = () =>
+      runRelayerPass({
+        ...{ db: database.db, chain: first(), log, nowMs: Date.now, replaceAfterMs: 120_000 },
+      });
+    // The funder has 1,000,000: enough for one of them.
+    for (const jobKey of ['one', 'two']) {
+      const target = await chain.settlementTarget();
+      const amounts = [600_000n, 1n];
+      const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey, amounts });
+      await acceptSettlement({ ...deps, checks: fakeChecks }, testEmployerId, jobKey, request);
+      await passAlone();
+    }
+    expect(await sent()).toHaveLength(1);
+    expect(await states()).toEqual(['submitted', 'accepted']);
+    await chain.provider.send('evm_setAutomine', [true]);
+    await chain.mine(2);
+    await passAlone();
+    expect(await sent()).toHaveLength(1);
+    expect((await states())[1]).toBe('reverted');
+  });
+
+  it('read the receipts of all open nonces in one request', async () => {
+    const asked: unknown[] = [];
+    const proxy = await startLyingProxy(chain.settings.rpcUrl, [
+      {
+        path: /./,
+        request(body) {
+          asked.push(body);
+          return body;
+        },
+      },
+    ]);
+    const on = createEvmPoolChain(
+      'anvil',
+      { ...chain.settings, rpcUrl: proxy.url },
+      chain.key('relayer'),
+    );
+    await chain.provider.send('evm_setAutomine', [false]);
+    await accept(6);
+    const relayer = open(0, on);
+    await relayer.pass();
+    expect(await sent()).toHaveLength(3);
+    asked.length = 0;
+    await relayer.pass();
+    const receipts = asked.filter((call) => JSON.stringify(call).includes('TransactionReceipt'));
+    expect(receipts.map((call) => (Array.isArray(call) ? call.length : 1))).toEqual([3]);
+    on.close();
+    await proxy.stop();
   });
 
   it('close a gap that a node caused which counted too many transactions, so that what is behind it lands', async () => {
