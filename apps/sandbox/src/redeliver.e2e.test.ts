@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { countFundedBatches } from './demo/chain-facts.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readReceivedNotes } from './demo/received-notes.ts';
 import { startHolderAgent } from './fixtures/holder-agent.ts';
+import { payThroughOlderCopies } from './fixtures/older-copies.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { runAgentCommand } from './processes/agent-command.ts';
 import { type Agent, agentScript } from './processes/agent-process.ts';
@@ -76,6 +77,16 @@ it('serves the notes of a payment again after the platform lost them [command.ba
   expect(arrival).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}\+1\.5 USDC {2}0x[0-9a-f]{64}$/);
   expect(others).toEqual([]);
   expect(watch.stderr.match(/can be read again/g)).toHaveLength(1);
+});
+
+it('pays nothing twice when agent, platform and gate are restored from older copies in files', async () => {
+  const before = await countFundedBatches(stack.place);
+  const { agent, paid } = await payThroughOlderCopies(stack, stack.agent, {});
+  expect(await countFundedBatches(stack.place)).toBe(before + paid.length);
+  expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(
+    paid.reduce((a, b) => a + b, 1_500_002n),
+  );
+  await agent.process.stop();
 });
 
 /** The second recipient has keys and chains.json, and no platform. It takes the file of its payer, and exports what it has. */

@@ -1,10 +1,15 @@
 // Two agents of one employer with one funder share a job store on a PostgreSQL server, and are killed again and again.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createDatabase, queryDatabase } from '@pool/testkit';
+import { queryDatabase } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readReceivedNotes } from './demo/received-notes.ts';
+import { createJobStore } from './fixtures/job-store.ts';
+import { payThroughOlderCopies } from './fixtures/older-copies.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { runAgentCommand } from './processes/agent-command.ts';
 import type { Agent } from './processes/agent-process.ts';
 
 /** Between two kills: longer than the lease of a job, which is 6 s. */
@@ -80,6 +85,20 @@ describe('agents that share a job store', () => {
     [survivor, other] = [agents[0]!, agents[1]!];
   });
 
+  it('continue a pay run of each other, and refuse another roster under its label', async () => {
+    const disburse = async ({ environment, home }: Agent, amount: bigint) => {
+      const file = join(home, 'roster.csv');
+      writeFileSync(file, `address,amount\n${stack.holders[0]!.address},${amount}\n`);
+      const args = ['disburse', '--file', file, '--pay-run', 'november', '--json'];
+      return await runAgentCommand({ environment: { ...environment, ...shared } }, args);
+    };
+    expect((await disburse(survivor, 3_000n)).code).toBe(0);
+    paid.push(3_000n);
+    const again = await disburse(other, 3_000n);
+    expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { isRepeat: true }]);
+    expect((await disburse(other, 3_001n)).code).toBe(2);
+  });
+
   it('are not ready while the database is away, and say so', async () => {
     const database = new URL(shared['DISBURSE_JOB_STORE'] ?? '').pathname.slice(1);
     const server = inject('postgresUrl') ?? '';
@@ -118,6 +137,7 @@ describe('agents that share a job store', () => {
     expect(again).toMatchObject({ state: 'done', result: { status: 'completed' } });
     expect(again.result?.batches[0]?.txHash).toBe(job.result?.batches[0]?.txHash);
     paid.push(amount);
+    shared = older;
   });
 
   it('have paid each amount exactly once', async () => {
@@ -127,6 +147,14 @@ describe('agents that share a job store', () => {
     expect(notes.map(({ amount }) => amount).sort()).toEqual([...paid].sort());
   });
 
+  it('pay nothing twice when the databases of platform and gate are older too', async () => {
+    const before = await countFundedBatches(stack.place);
+    const through = await payThroughOlderCopies(stack, survivor, shared);
+    paid.push(...through.paid);
+    expect(await countFundedBatches(stack.place)).toBe(before + through.paid.length);
+    expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(paid.reduce((a, b) => a + b, 0n));
+  });
+
   it('refuse an agent with another fingerprint key, which would take their requests for others', async () => {
     const strange = { ...shared, DISBURSE_FINGERPRINT_KEY: `0x${'5'.repeat(64)}` };
     await expect(stack.startAgent({ name: 'strange', env: strange })).rejects.toThrow(
@@ -134,12 +162,3 @@ describe('agents that share a job store', () => {
     );
   });
 });
-
-/** @param template - path of the URL of a database to copy, which nobody uses. Default: none */
-async function createJobStore(template?: string): Promise<Readonly<Record<string, string>>> {
-  const options = template === undefined ? '' : ` template ${template.slice(1)}`;
-  const url = new URL(await createDatabase(inject('postgresUrl') ?? '', options));
-  const { password } = url;
-  url.password = '';
-  return { DISBURSE_JOB_STORE: url.href, DISBURSE_JOB_STORE_PASSWORD: password };
-}

@@ -12,9 +12,9 @@ import {
   jobStages,
   type SkippedRecipient,
 } from '@pool/core';
+import type { JobStorePlace } from '@pool/idempotency';
 import type { RecipientStanding, ValidationReport } from '@pool/operations';
 import * as v from 'valibot';
-import type { LedgerPlace } from './ledger/shared-ledger.ts';
 
 export type Terminal = { readonly isTty: boolean; write(text: string): void };
 
@@ -29,6 +29,9 @@ export type Output = {
   /** Absent: there is no user who can answer. */
   readonly ask?: Ask | undefined;
 };
+
+/** Where an agent's ledger is: beside its jobs on a server, else in its directory. */
+export type LedgerPlace = { readonly home: string; readonly jobs: JobStorePlace };
 
 /** The agent of a payer: its own settings, so that keys are the same on every run, and how it is asked. */
 export type Payer = {

@@ -6,8 +6,15 @@
  */
 
 export type KeyLock = {
-  /** @returns how to release; calling it twice is harmless */
-  acquire(name: string, signal: AbortSignal): Promise<() => void>;
+  /**
+   * @param onOutage - told once, if what gives the lock does not answer. The wait goes on
+   * @returns how to release; calling it twice is harmless
+   */
+  acquire(
+    name: string,
+    signal: AbortSignal,
+    onOutage?: (error: unknown) => void,
+  ): Promise<() => void>;
   /** @returns how to release; undefined if `acquire` would wait */
   tryAcquire(name: string): Promise<(() => void) | undefined>;
   /** True if a run of this process holds it or waits for it. */

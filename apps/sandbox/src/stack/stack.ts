@@ -87,6 +87,15 @@ export type StackOptions = {
   readonly agentEnvironment?: Readonly<Record<string, string>>;
 };
 
+/**
+ * @param dataDirectory - of the stopped service
+ * @param databaseUrl - where its rows are on a server. Undefined: in the directory
+ */
+export type WorkOnRows = (
+  dataDirectory: string,
+  databaseUrl: string | undefined,
+) => void | Promise<void>;
+
 export type Stack = {
   readonly directory: string;
   readonly chain: string;
@@ -114,11 +123,10 @@ export type Stack = {
   readonly gate: ManagedProcess;
   /** The agent that every stack starts with, its home at `agent-home`. */
   readonly agent: Agent;
-  /**
-   * Stops the platform, lets the caller work on its stopped data directory, and starts it again.
-   * @param work - gets the path of the data directory
-   */
-  restartPlatform(work: (dataDirectory: string) => void | Promise<void>): Promise<void>;
+  /** Stops the platform, lets the caller work on what it keeps, and starts it again. */
+  restartPlatform(work: WorkOnRows): Promise<void>;
+  /** The same for the gate. */
+  restartGate(work: WorkOnRows): Promise<void>;
   /** Starts one more agent, by default of the same employer with a home and job store of its own. */
   startAgent(options: StartAgentOptions): Promise<Agent>;
   /** Ends everything that was started, agents included. Safe to call twice. */
@@ -236,17 +244,20 @@ async function startServices(
     gateUrl,
     voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
   });
-  const gate = start({
-    name: 'gate',
-    script: platformScript,
-    args: ['gate', 'serve'],
-    env: createGateEnvironment({
-      ...common,
-      port: gatePort,
-      dataDirectory: gateData,
-      database: gateDatabase,
-    }),
+  const gateEnvironment = createGateEnvironment({
+    ...common,
+    port: gatePort,
+    dataDirectory: gateData,
+    database: gateDatabase,
   });
+  const startGate = () =>
+    start({
+      name: 'gate',
+      script: platformScript,
+      args: ['gate', 'serve'],
+      env: gateEnvironment,
+    });
+  const gate = startGate();
   const startPlatform = () =>
     start({
       name: 'platform',
@@ -315,7 +326,7 @@ async function startServices(
     environment: options.agentEnvironment ?? {},
   });
   const agent = await startAgent({ name: 'agent' });
-  let running = platform;
+  let [runningPlatform, runningGate] = [platform, gate];
 
   return {
     directory,
@@ -342,10 +353,16 @@ async function startServices(
     gate,
     agent,
     restartPlatform: async (work) => {
-      await running.stop();
-      await work(platformData);
-      running = startPlatform();
-      await waitUntilReady(running, () => isAnswering(platformUrl));
+      await runningPlatform.stop();
+      await work(platformData, platformDatabase['DATABASE_URL']);
+      runningPlatform = startPlatform();
+      await waitUntilReady(runningPlatform, () => isAnswering(platformUrl));
+    },
+    restartGate: async (work) => {
+      await runningGate.stop();
+      await work(gateData, gateDatabase['DATABASE_URL']);
+      runningGate = startGate();
+      await waitUntilReady(runningGate, () => isAnswering(gateUrl));
     },
     startAgent,
     stop: () => ledger.endAll(),

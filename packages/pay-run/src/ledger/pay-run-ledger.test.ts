@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { queryDatabase } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createJobDatabase } from '../fixtures/test-ledger.ts';
+import type { LedgerPlace } from '../ports.ts';
 import { openPayRunLedger, type PayRunRecord, payRunLedgerPath } from './pay-run-ledger.ts';
-import { type LedgerPlace, listAllPayRuns, openLedger } from './shared-ledger.ts';
+import { listAllPayRuns, openLedger } from './shared-ledger.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const record: PayRunRecord = {

@@ -13,6 +13,7 @@ import {
   type PostgresQuery,
   type PostgresTables,
 } from '@pool/storage/postgres';
+import type { LedgerPlace } from '../ports.ts';
 import {
   createConflict,
   type NamedPayRun,
@@ -23,9 +24,6 @@ import {
   payRunLedgerPath,
   toNamed,
 } from './pay-run-ledger.ts';
-
-/** Where an agent's ledger is: beside its jobs on a server, else in its directory. */
-export type LedgerPlace = { readonly home: string; readonly jobs: JobStorePlace };
 
 const migrations = [
   [

@@ -169,7 +169,7 @@ export function createRun(
   const { recipients, employerId, key } = job.record;
   const holdOf = (name: string): Hold =>
     createHold({
-      acquire: () => turns.acquire(name, signal),
+      acquire: () => turns.acquire(name, signal, job.announceRetry),
       orStop: job.orStop,
       // Not given up halfway: a turn that comes after that would never end.
       tryAcquire: () => turns.tryAcquire(name),

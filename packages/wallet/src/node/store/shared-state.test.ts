@@ -137,16 +137,19 @@ describe('a turn that agents share', () => {
       .toBeInstanceOf(Function);
   });
 
-  it('is waited for while the server is away, until the run is stopped', async () => {
+  it('is waited for while the server is away, which is told once, until the run is stopped', async () => {
     const { turns } = await open();
     await server.kill();
+    const outages: unknown[] = [];
     const stop = new AbortController();
     const stopped = turns.acquire('turn', stop.signal);
-    const waiting = turns.acquire('other turn', never);
+    const waiting = turns.acquire('other turn', never, (error) => outages.push(error));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     stop.abort(new Error('enough'));
     await expect(stopped).rejects.toThrow('enough');
     await server.start();
     (await waiting)();
+    expect(outages).toEqual([expect.objectContaining({ code: 'database_unavailable' })]);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   openPostgresTables,
   type PostgresSettings,
   type PostgresTables,
+  toDatabaseError,
 } from '@pool/storage/postgres';
 import pg from 'pg';
 import { createKeyLock, type KeyLock } from '../../key-lock.ts';
@@ -235,10 +236,10 @@ function createSharedTurns(settings: PostgresSettings): KeyLock {
         release?.();
       };
     },
-    async acquire(name, signal) {
+    async acquire(name, signal, onOutage = () => undefined) {
       const release = await own.acquire(name, signal);
       try {
-        const end = await waitForTurn(settings, name, signal);
+        const end = await waitForTurn(settings, name, signal, onOutage);
         return () => {
           end();
           release();
@@ -256,12 +257,19 @@ async function waitForTurn(
   settings: PostgresSettings,
   name: string,
   signal: AbortSignal,
+  onOutage: (error: unknown) => void,
 ): Promise<() => void> {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();
-    const end = await takeTurn(settings, name, 'wait', signal).catch(() => undefined);
-    if (end !== undefined) {
-      return end;
+    try {
+      const end = await takeTurn(settings, name, 'wait', signal);
+      if (end !== undefined) {
+        return end;
+      }
+    } catch (error) {
+      if (tries === 1 && !signal.aborted) {
+        onOutage(toDatabaseError(error));
+      }
     }
     await delay(againMs, undefined, { signal }).catch(() => undefined);
   }
