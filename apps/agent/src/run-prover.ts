@@ -66,6 +66,8 @@ export async function runProver(
     );
     log.info({ queue: where, accelerator: detail }, 'taking proofs');
     log.info({ signal: await stopped }, 'stopping');
+    // A database that is away must not block a supervisor. Its task is given to another prover.
+    setTimeout(() => process.exit(1), graceMs + 10_000).unref();
   } finally {
     await queue.boss.stop({ timeout: graceMs });
     await prover.close();

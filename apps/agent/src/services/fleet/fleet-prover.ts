@@ -26,7 +26,7 @@ const patienceMs = 5 * 60_000;
 /** When the log says that there is no prover. */
 const noticeMs = 15_000;
 
-/** After so many wrong proofs, or failures that may pass, the job reports the last one, and tries again. */
+/** After so many wrong proofs or failures of one task the job reports the last one. Another prover may have made the proof. */
 const attempts = 3;
 
 export type FleetProver = Pick<Prover<CircuitName>, 'prove' | 'verify'> & {
@@ -174,7 +174,7 @@ export function createFleetProver(options: {
       if (v.is(failureSchema, output)) {
         const { code, retryable } = output;
         log.warn({ task: id, by, code }, 'a prover could not make a proof');
-        if (isLast || !retryable) {
+        if (isLast || code === 'witness_refused') {
           const message = `the prover ${by} could not make the proof: ${code}; see its log`;
           throw Object.assign(new Error(message), { code, retryable });
         }

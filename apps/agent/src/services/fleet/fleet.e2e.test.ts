@@ -163,11 +163,22 @@ describe('a fleet of provers', () => {
     const request = { circuit: 'fund-16', input } as const;
     const failure = { code: 'proof_failed', retryable: true };
     await expect(agent.prove(request)).rejects.toMatchObject(failure);
-    await expect(agent.prove(request)).rejects.toMatchObject(failure);
+    expect(logged.filter(({ message }) => /could not make a proof/.test(message))).toHaveLength(3);
     isBroken = false;
     await expect(agent.prove(request)).rejects.toMatchObject({ code: 'prover_unavailable' });
     expect(logged.filter(({ message }) => /wrong proof/.test(message))).toHaveLength(3);
     expect(JSON.stringify(logged)).not.toContain('amounts');
+  });
+
+  it('asks no second prover about an input that the circuit refuses', async () => {
+    const agent = await createAgent();
+    const refusal = { code: 'witness_refused', retryable: false };
+    await startWorker({
+      prove: () => Promise.reject(Object.assign(new Error('total'), refusal)),
+    });
+    const request = { circuit: 'fund-16', input: createInput(1) } as const;
+    await expect(agent.prove(request)).rejects.toMatchObject(refusal);
+    expect(logged.filter(({ message }) => /could not make a proof/.test(message))).toHaveLength(1);
   });
 
   it('says that there is no prover, and withdraws what nobody waits for', async () => {

@@ -4,12 +4,16 @@
  * @module
  */
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CircuitName, Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
 import type { Log } from '@pool/wallet/node';
 import * as v from 'valibot';
 import { type ProofQueue, taskSchema } from './proof-queue.ts';
 import { openInput } from './sealed-input.ts';
+
+/** After a failure. */
+const pauseMs = 2_000;
 
 /**
  * Takes tasks until the queue is stopped. It asks every half second: a notification comes sooner, but not for a task that was given back,
@@ -42,7 +46,11 @@ export async function startProverWorker(options: {
     } catch (error) {
       const failure = describeFailure(error);
       log.warn({ ...facts(), code: failure.code }, 'made no proof');
-      return { ...failure, by };
+      const { boss, name } = queue;
+      await boss.complete(name, job, { ...failure, by });
+      // It answered. While it pauses, another prover can take the next attempt.
+      await delay(pauseMs);
+      return undefined;
     }
   });
 }
