@@ -8,7 +8,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
 import type { SharedLimit } from '@pool/database';
 import { createRateLimiter, hashCredential, isSameHash } from '@pool/http-server';
-import type { ReaderClients } from './reader-clients.ts';
 
 export type GateScope = 'gate.read' | 'gate.write';
 
@@ -76,7 +75,12 @@ export function createTokenService(
   options: {
     readonly limits?: TokenLimits;
     /** Clients besides the configured ones; they change while the gate runs. */
-    readonly readers?: Pick<ReaderClients, 'find' | 'read'>;
+    readonly readers?: {
+      /** As this gate has seen it. */
+      find(clientId: string): KnownClient | undefined;
+      /** As the row has it. */
+      read(clientId: string): Promise<KnownClient | undefined>;
+    };
     /** Of the tokens' MACs. Default: a new one, so that a restart ends them. Secret. */
     readonly key?: Uint8Array;
     /** Makes a limit over all gates of a database. Default: limits in memory. */

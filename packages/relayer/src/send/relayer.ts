@@ -47,7 +47,7 @@ export type RelayerPeers = {
 };
 
 /** What leads one account of the relayer: whoever decides about its nonces. */
-export function nameRelayerRole(chain: string, address: string): string {
+function nameRelayerRole(chain: string, address: string): string {
   return `relayer ${chain} ${address}`;
 }
 
