@@ -26,6 +26,7 @@ import { createTreeHasher } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import {
+  assertIndexedPool,
   authorisationSeconds,
   createBatchChecker,
   createBatchPages,
@@ -70,7 +71,7 @@ export type Served = {
 
 /**
  * @param readConfig - reads the configuration again, for a reload
- * @throws PoolError `wrong_chain`, and as `openStore` and `loadVerificationKeys`
+ * @throws PoolError `wrong_chain`, and as `assertIndexedPool`, `openStore` and `loadVerificationKeys`
  */
 export async function servePlatform(
   config: PlatformConfig,
@@ -91,6 +92,10 @@ export async function servePlatform(
   const chains = lanes.map(({ chain }) => chain);
   const laneOf = (chain: string) => lanes.find(({ key }) => key === chain);
   await Promise.all(lanes.map(({ door }) => assertChain(door.look, log)));
+  // Before anything is served: pages of another pool are final for caches. A process that may be wrong alone halts no shared index.
+  const { kind } = config.database;
+  const checkPool = kind === 'postgres' ? assertIndexedPool : haltMovedChain;
+  await Promise.all(chains.map((chain) => checkPool({ db, chain, log })));
   warnOfUncapped(config, log);
   const totalOf = (chain: string): RelayerTotal => ({
     dailyWei: laneOf(chain)?.dailyWei ?? defaultDailyWei,
@@ -103,7 +108,7 @@ export async function servePlatform(
     accounts.map(({ chain, watch, reload }, index) => {
       const relayer = createRelayer({
         ...{ db, chain, log, nowMs, replaceAfterMs, leaders, dailyWei },
-        siblings: { index, addresses: () => accounts.map((each) => each.chain.relayerAddress) },
+        addresses: () => accounts.map((each) => each.chain.relayerAddress),
         isWaiting: reload.isWaiting,
         onStep: watch.notePulse,
       });
@@ -117,8 +122,6 @@ export async function servePlatform(
       });
     }),
   );
-  // Before anything is served: pages of another pool are final for caches.
-  await Promise.all(chains.map((chain) => haltMovedChain({ db, chain, log })));
   const batchPages = createBatchPages(db, nowMs);
   const readiness = createReadiness([
     createDatabaseCheck(leaders.isAnswering),
@@ -175,8 +178,7 @@ export async function servePlatform(
     credentials,
     log,
     nowMs,
-    shareLimit:
-      config.database.kind === 'postgres' ? (limit) => createSharedLimiter(db, limit) : undefined,
+    shareLimit: kind === 'postgres' ? (limit) => createSharedLimiter(db, limit) : undefined,
     poolChains: new Map(chains.map((chain) => [chain.key, chain])),
     checks: createSettlementChecks({
       batches,

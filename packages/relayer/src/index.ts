@@ -32,6 +32,7 @@ export { createBatchChecker } from './checks/batch-checker.ts';
 export { createProofCheck, type KeyFolder, loadVerificationKeys } from './checks/check-proof.ts';
 export { createSettlementChecks, type SettlementChecks } from './checks/settlement-checks.ts';
 export {
+  assertIndexedPool,
   createHaltWatch,
   createIndexer,
   haltMovedChain,

@@ -22,6 +22,9 @@ import {
 import { createLog } from '../../../../packages/http-server/src/service/log.ts';
 import { type GateTables, gateMigrations } from '../../../../packages/pool-gate/src/gate-tables.ts';
 import { insertTransaction } from '../../../../packages/relayer/src/send/nonces.ts';
+import { parsePlatformConfig } from '../config.ts';
+import { createTestEnvironments } from '../fixtures/test-environment.ts';
+import { servePlatform } from '../serve-platform.ts';
 
 let server: PostgresServer;
 let url: string;
@@ -184,6 +187,23 @@ describe('a database on a PostgreSQL server', () => {
     });
     // The refusal released the lock.
     await openPlatform();
+  });
+
+  it('is not halted by a process whose chains.json names another pool for a chain: that one does not start', async () => {
+    const { db } = await openPlatform();
+    const cursor = { chain: 'anvil', block_number: 1, block_hash: '0x', pool: '0xother' };
+    await db.insertInto('indexer_cursors').values(cursor).execute();
+    const directory = await mkdtemp(join(tmpdir(), 'pool-db-'));
+    const { platform } = createTestEnvironments(directory);
+    const config = parsePlatformConfig({ ...platform, DATABASE_URL: url });
+    await expect(servePlatform(config, createLog('silent', 'test'))).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      message: expect.stringMatching(/anvil.*0xother/u),
+    });
+    expect(await db.selectFrom('indexer_cursors').select('halted').execute()).toEqual([
+      { halted: null },
+    ]);
+    await rm(directory, { recursive: true });
   });
 
   it.each([

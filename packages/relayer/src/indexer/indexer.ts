@@ -70,15 +70,23 @@ const believedAfterMs = 30_000;
 export type Indexer = ReturnType<typeof createIndexer>;
 
 export function createIndexer(all: IndexerDeps) {
-  let doubt: { readonly sinceMs: number; readonly passes: number } | undefined;
+  let doubt:
+    | { readonly sinceMs: number; readonly passes: number; readonly epoch: number }
+    | undefined;
 
-  async function weigh(deps: IndexerDeps, reason: string | undefined): Promise<void> {
+  async function weigh(
+    deps: IndexerDeps,
+    epoch: number,
+    reason: string | undefined,
+  ): Promise<void> {
     if (reason === undefined) {
       doubt = undefined;
       return;
     }
     const now = deps.nowMs();
-    doubt = { sinceMs: doubt?.sinceMs ?? now, passes: (doubt?.passes ?? 0) + 1 };
+    // What this process saw before another one led says nothing about the passes in a row.
+    const before = doubt?.epoch === epoch ? doubt : { sinceMs: now, passes: 0 };
+    doubt = { ...before, passes: before.passes + 1, epoch };
     if (doubt.passes >= believedAfterPasses && now - doubt.sinceMs >= believedAfterMs) {
       await halt(deps, reason);
     } else {
@@ -93,7 +101,7 @@ export function createIndexer(all: IndexerDeps) {
      */
     async pass(term?: Term): Promise<void> {
       const deps = term === undefined ? all : { ...all, assertLeader: term.assertLeader };
-      await weigh(deps, await runPass(deps));
+      await weigh(deps, term?.epoch ?? 0, await runPass(deps));
     },
   };
 }
@@ -228,16 +236,32 @@ async function restoreFrontier(deps: IndexerDeps): Promise<LeanImtFrontier> {
  * @returns whether it is so
  */
 export async function haltMovedChain(deps: HaltDeps): Promise<boolean> {
-  const { db, chain } = deps;
-  const { pool } = await selectCursor(db, chain.key);
-  const isMoved = pool !== null && pool !== chain.settings.pool.toLowerCase();
-  if (isMoved) {
-    await halt(
-      deps,
-      `the index is of the pool ${pool}, and chains.json names another pool for this chain; give the new pool a chain key of its own`,
-    );
+  const reason = await explainMove(deps);
+  if (reason !== undefined) {
+    await halt(deps, reason);
   }
-  return isMoved;
+  return reason !== undefined;
+}
+
+/**
+ * As {@link haltMovedChain}, for a process that does not lead the index: it writes nothing.
+ * @throws PoolError `invalid_configuration`
+ */
+export async function assertIndexedPool(deps: Pick<HaltDeps, 'db' | 'chain'>): Promise<void> {
+  const reason = await explainMove(deps);
+  if (reason !== undefined) {
+    throw new PoolError('invalid_configuration', `chain ${deps.chain.key}: ${reason}`);
+  }
+}
+
+async function explainMove({
+  db,
+  chain,
+}: Pick<HaltDeps, 'db' | 'chain'>): Promise<string | undefined> {
+  const { pool } = await selectCursor(db, chain.key);
+  return pool === null || pool === chain.settings.pool.toLowerCase()
+    ? undefined
+    : `the index is of the pool ${pool}, and chains.json names another pool for this chain; give the new pool a chain key of its own`;
 }
 
 async function halt(deps: HaltDeps, reason: string): Promise<void> {

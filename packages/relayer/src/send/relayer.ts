@@ -36,14 +36,10 @@ export type RelayerPeers = {
   /** Absent: an embedded database, whose process leads. */
   readonly leaders?: Leaders;
   /**
-   * The relayers of the chain, one for each key. The submissions are divided among them by their ids. The first one follows what accounts
-   * without a key have sent. Absent: this one is alone.
+   * The accounts of the chain's relayers, this one's included, in any order. They change with the keys. The submissions are divided
+   * among them by their ids. The first by address follows what accounts without a key have sent. Absent: this one is alone.
    */
-  readonly siblings?: {
-    readonly index: number;
-    /** Addresses of all, this one included. They change with the keys. */
-    readonly addresses: () => readonly string[];
-  };
+  readonly addresses?: () => readonly string[];
 };
 
 /** What leads one account of the relayer: whoever decides about its nonces. */
@@ -69,12 +65,13 @@ export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
 }
 
 async function runPass(
-  { leaders = soleLeader, siblings, ...given }: RelayerDeps & RelayerPeers,
+  { leaders = soleLeader, addresses, ...given }: RelayerDeps & RelayerPeers,
   lines: readonly Line[],
 ): Promise<void> {
   const { chain } = given;
-  const { index, addresses } = siblings ?? { index: 0, addresses: () => [chain.relayerAddress] };
-  const accounts = addresses();
+  // Sorted: each process divides alike, whatever the order of its keys.
+  const accounts = (addresses?.() ?? [chain.relayerAddress]).toSorted();
+  const mine = accounts.indexOf(chain.relayerAddress);
   // The same term for the whole pass: if it ends meanwhile, nothing of the pass is stored, even if another term begins.
   const leadAs = (address: string): RelayerDeps | undefined => {
     const term = leaders.term(nameRelayerRole(chain.key, address));
@@ -88,7 +85,7 @@ async function runPass(
   const open = await selectOpenNonces(deps);
   // An earlier account is followed by one process too, which may be one that still has its key.
   const leadOf = (sender: string): RelayerDeps | undefined => {
-    const isEarlier = index === 0 && !accounts.includes(sender);
+    const isEarlier = mine === 0 && !accounts.includes(sender);
     return sender === chain.relayerAddress ? deps : isEarlier ? leadAs(sender) : undefined;
   };
   const followed = open.flatMap((sent) => {
@@ -118,7 +115,7 @@ async function runPass(
   const chosen = await Promise.all(
     lines.map(async ({ kind, queue }) => {
       const all = await selectUnfinished(deps, kind);
-      const rows = queue.choose(all.filter(({ id }) => id % accounts.length === index));
+      const rows = queue.choose(all.filter(({ id }) => id % accounts.length === mine));
       return rows.map((row) => ({ queue, row }));
     }),
   );

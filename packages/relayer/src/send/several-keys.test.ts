@@ -48,11 +48,12 @@ describe('relayers of two keys', () => {
     await chain.restore(snapshot);
   });
 
-  function open(index: number, on = chains[index]) {
+  const addresses = () => chains.map(({ relayerAddress }) => relayerAddress);
+  function open(index: number, on = chains[index], among = addresses) {
     if (on === undefined) throw new Error('no such key');
     return createRelayer({
       ...{ db: database.db, chain: on, log, nowMs: Date.now, replaceAfterMs: 120_000 },
-      siblings: { index, addresses: () => chains.map(({ relayerAddress }) => relayerAddress) },
+      addresses: among,
     });
   }
   const first = (): PoolChain => {
@@ -90,7 +91,7 @@ describe('relayers of two keys', () => {
     const relayers = [open(0), open(1)];
     await Promise.all(relayers.map((relayer) => relayer.pass()));
     for (const { sender, submission_id } of await sent()) {
-      expect(sender).toBe(chains[submission_id % 2]?.relayerAddress);
+      expect(sender).toBe(addresses().toSorted()[submission_id % 2]);
     }
     await settleDown(relayers);
     expect(await states()).toEqual(Array(4).fill('settled'));
@@ -98,6 +99,13 @@ describe('relayers of two keys', () => {
       Array(4).fill(['succeeded', 0]),
     );
     expect(await chain.pool().batchCount()).toBe(4n);
+  });
+
+  it('leave none to nobody, if their processes list the keys in another order', async () => {
+    await accept(4);
+    const reversed = () => addresses().toReversed();
+    await Promise.all([open(0), open(1, chains[1], reversed)].map((relayer) => relayer.pass()));
+    expect(await sent()).toHaveLength(4);
   });
 
   it('leave a submission to the relayer of its key', async () => {
@@ -126,8 +134,11 @@ describe('relayers of two keys', () => {
         return await honest.sign(...call);
       },
     };
+    // Each with another sibling, before it by address and behind it.
     const passBoth = () =>
-      Promise.all([open(0, together), open(1, together)].map((relayer) => relayer.pass()));
+      Promise.all(
+        ['0', 'z'].map((other) => open(0, together, () => [honest.relayerAddress, other]).pass()),
+      );
     await passBoth();
     expect(await sent()).toMatchObject([{ nonce: start, attempt: 0 }]);
     await passBoth();
