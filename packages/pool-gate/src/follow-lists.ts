@@ -48,6 +48,7 @@ export async function openLists(
   const past = await createPastLists(tree, publications, { ...options, hashMany });
   let lastId = final.lastId;
   let following: Promise<void> = Promise.resolve();
+  let isQueued = false;
 
   async function followOnce(): Promise<void> {
     // One publication is open at a time, so they become final in the order of their ids.
@@ -68,7 +69,16 @@ export async function openLists(
     tree,
     past,
     follow() {
-      following = following.catch(() => undefined).then(followOnce);
+      // One that has not begun will read what this caller wants too.
+      if (!isQueued) {
+        isQueued = true;
+        following = following
+          .catch(() => undefined)
+          .then(() => {
+            isQueued = false;
+            return followOnce();
+          });
+      }
       return following;
     },
   };

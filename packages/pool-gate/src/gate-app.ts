@@ -55,7 +55,8 @@ export function addTokenRoute(app: Shell, tokens: TokenService): void {
         scope: granted.scope,
       });
     } catch (error) {
-      if (!(error instanceof PoolError) || error.status === 429) {
+      // RFC 6749 has no word for what passes: a limit, or a database that does not answer.
+      if (!(error instanceof PoolError) || error.status === 429 || error.status >= 500) {
         throw error;
       }
       // RFC 6749 §5.2 asks for `error`; every other answer has `{code, message}`. This one has both.
@@ -132,6 +133,10 @@ export function createGateApp(deps: GateAppDeps): Shell {
   app.post('/v1/paths', async (c) => {
     await tokens.assertScope(readBearer(c), 'gate.read');
     const { walletIds, root } = await readJson(c, gateRoutes.findPaths.body);
+    if (root === undefined) {
+      // Another gate may have published a wallet, and answered that it is on the list.
+      await publisher.follow();
+    }
     const asked = root === undefined ? publisher.tree.root : parseField(root);
     const wanted = [...new Set(walletIds)].map((word) => parseField(word));
     let list = publisher.findList(asked);
@@ -151,6 +156,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
 
   app.get('/v1/root', async (c) => {
     await tokens.assertScope(readBearer(c), 'gate.read');
+    await publisher.follow();
     const txHash = await publisher.fetchLastTxHash();
     return c.json({
       root: fieldToHex(publisher.tree.root),

@@ -1,5 +1,5 @@
 // Access tokens of the gate: who gets one, how often, and which gates accept it.
-import { errorCodeOf, Secret } from '@pool/core';
+import { errorCodeOf, PoolError, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../http-server/src/service/log.ts';
@@ -22,15 +22,20 @@ describe('tokens of the gate', () => {
     tokens = createTokenService([short, long], 900, () => nowMs, {
       limits: { addressPerSecond: 1, clientPerSecond: 1 },
     });
-    app = createShell({
+    app = appOf(tokens);
+  });
+
+  function appOf(service: TokenService): Shell {
+    const shell = createShell({
       log: createLog('silent', 'test'),
       allowedHosts: [],
       allowedOrigins: [],
       maxBodyBytes: 1024,
       proxyHops: 1,
     });
-    addTokenRoute(app, tokens);
-  });
+    addTokenRoute(shell, service);
+    return shell;
+  }
 
   async function ask(clientId: string, secret: string, from = '198.51.100.7'): Promise<Response> {
     return await app.request('/oauth/token', {
@@ -76,6 +81,16 @@ describe('tokens of the gate', () => {
     }
     expect(await statusOf('long', 'guess')).toBe(429);
     expect(await statusOf('long', 'x'.repeat(32))).toBe(200);
+  });
+
+  it('answers that the database is unavailable while the limit of all gates cannot be read, so that the agent asks again', async () => {
+    const reject = () =>
+      Promise.reject(new PoolError('database_unavailable', 'the database does not answer'));
+    const shareLimit = () => ({ take: reject, giveBack: reject });
+    app = appOf(createTokenService([long], 900, () => nowMs, { shareLimit }));
+    const answer = await ask('long', 'x'.repeat(32));
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ code: 'database_unavailable' });
   });
 
   it('limits each client by its id from any address, and does not count against the address', async () => {

@@ -6,10 +6,13 @@ import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../http-server/src/service/log.ts';
 import { createFakeRegistry } from '../test/fake-registry.ts';
+import { noReaders } from '../test/test-gate.ts';
 import { openTestGateDatabase } from '../test/test-gate-database.ts';
+import { createGateApp } from './gate-app.ts';
 import type { GateTables } from './gate-tables.ts';
-import { unwantWallet, wantWallet } from './leaves.ts';
+import { createLeaves, unwantWallet, wantWallet } from './leaves.ts';
 import { type Publisher, startPublisher } from './publisher.ts';
+import { passEverybody } from './screening.ts';
 
 type Name = 'first' | 'second';
 
@@ -85,6 +88,25 @@ describe('two gates on one database', () => {
     wantWallet(database.db, idOf(place), holderAt(place).walletPub, 1_000);
   const publications = () =>
     database.db.selectFrom('publications').select(['nonce', 'state']).orderBy('id').execute();
+  /** What a gate answers a reader. */
+  async function ask(publisher: Publisher, path: string, body?: object): Promise<unknown> {
+    const { db } = database;
+    const log = createLog('silent', 'test');
+    const app = createGateApp({
+      ...{ db, log, publisher, readers: noReaders, leaves: createLeaves(db, log) },
+      screening: passEverybody,
+      allowedHosts: [],
+      tokens: {
+        grant: () => Promise.reject(new Error('no tokens here')),
+        assertScope: () => Promise.resolve(),
+      },
+    });
+    const answer = await app.request(path, {
+      headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    return await answer.json();
+  }
   /** As the loop of a service does it. */
   async function keepUp(gate: Publisher): Promise<void> {
     const { signal } = stopping;
@@ -146,6 +168,22 @@ describe('two gates on one database', () => {
     expect(fake.state.nonce).toBe(sent.length);
     await first.follow();
     expect(first.tree.root).toBe(second.tree.root);
+  });
+
+  it('serve what the other one has published since', async () => {
+    await want(0);
+    await first.publishWanted();
+    const root = fake.state.current;
+    const asked = { walletIds: [idOf(0)] };
+    expect(await ask(second, '/v1/paths', asked)).toMatchObject({ root, missing: [] });
+    await want(1);
+    await first.publishWanted();
+    expect(await ask(second, '/v1/root')).toMatchObject({ root: fake.state.current, wallets: 2 });
+    // A root that is given is answered as it was.
+    expect(await ask(second, '/v1/paths', { walletIds: [idOf(1)], root })).toMatchObject({
+      root,
+      missing: [idOf(1)],
+    });
   });
 
   it('tell the caller of a follower that the publication of the leader failed', async () => {
