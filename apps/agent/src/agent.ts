@@ -39,6 +39,7 @@ import {
   createHolderSpends,
   type HolderNotes,
   listSentHashes,
+  openOpeningsStore,
   type SharedState,
   systemClock,
 } from '@pool/wallet/node';
@@ -142,9 +143,17 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   );
 
   const openings = state.openOpenings(fingerprintKey);
+  // What a holder pays stays on this machine, also if the jobs are shared.
+  const sent = findJobServer(config.jobs) === undefined ? openings : openOpeningsStore(config.home);
   const retention = startRetention({
     ...{ store, days: config.retentionDays, log },
-    ...{ openings, disclosureYears: config.disclosureYears },
+    openings: {
+      keep: openings.keep,
+      eraseBefore: async (limitMs) =>
+        (await sent.eraseBefore(limitMs)) +
+        (sent === openings ? 0 : await openings.eraseBefore(limitMs)),
+    },
+    disclosureYears: config.disclosureYears,
     nowMs: systemClock.nowMs,
   });
   const holderNotes = createConfiguredNotes(config, parts, tenant, log);
@@ -162,7 +171,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     requireRoleToken: (operation) => requireRoleToken(operation, config.holder),
     assertSigns: () => assertSigns(config.holder, 'spend'),
     retentionDays: config.retentionDays,
-    keepOpenings: openings.keep,
+    keepOpenings: sent.keep,
     journal: await openJobStore({ url: config.spendJournal }),
     onFaultPoint: (point) => onFaultPoint(`spend:${point}`),
     openHolder: holderNotes.holder,
@@ -258,6 +267,9 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       await holderNotes.close();
       parts.close();
       openings.close();
+      if (sent !== openings) {
+        sent.close();
+      }
       await state.close();
       await store.close();
     },

@@ -1,6 +1,6 @@
 /**
- * Mutual exclusion by name, here within this process, first come, first served. Held from the allowance decision to the
- * settlement of one (chain, token, funder), so that two batches do not count on the same allowance.
+ * Mutual exclusion by name, here within this process, first come, first served. Held from the allowance decision until
+ * a block has the batch of one (chain, token, funder), so that two batches do not count on the same allowance.
  *
  * @module
  */

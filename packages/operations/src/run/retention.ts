@@ -25,7 +25,12 @@ import {
 // Key, fingerprint and result stay, so that the key stays used and the job can still be read.
 
 /** Errors that concern the store as a whole, and not one job. */
-const storeOutages: readonly string[] = ['store_busy', 'store_closed', 'disk_full'];
+const storeOutages: readonly string[] = [
+  'store_busy',
+  'store_closed',
+  'disk_full',
+  'database_unavailable',
+];
 
 const dayMs = 86_400_000;
 

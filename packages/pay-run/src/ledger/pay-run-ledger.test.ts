@@ -57,6 +57,20 @@ describe('the ledger of pay runs', () => {
     expect(labels).toEqual(['z', '2026-11']);
   });
 
+  it('takes over what a machine paid before it shared its job store, and refuses another roster', async () => {
+    const file = openPayRunLedger(payRunLedgerPath(home));
+    await file.change(name, () => record);
+    await file.close();
+    expect(await listAllPayRuns(place)).toEqual([{ ...name, record }]);
+    expect(await (await open()).read(name)).toEqual(record);
+    if (isShared) {
+      const again = openPayRunLedger(payRunLedgerPath(home));
+      await again.change(name, () => ({ ...record, digest: 'another' }));
+      await again.close();
+      await expect(openLedger(place)).rejects.toMatchObject({ code: 'pay_run_conflict' });
+    }
+  });
+
   it('writes nothing when the decision throws', async () => {
     const ledger = await open();
     await ledger.change(name, () => record);

@@ -5,7 +5,7 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { isPoolError, PoolError } from '@pool/core';
+import { isPoolError, PoolError, quote } from '@pool/core';
 import { findJobServer, type JobStorePlace } from '@pool/idempotency';
 import {
   findPostgresTables,
@@ -45,22 +45,71 @@ const maxTries = 100;
 /** For a command that sends. @throws PoolError as every function of the ledger, and `database_refused` */
 export async function openLedger({ home, jobs }: LedgerPlace): Promise<PayRunLedger> {
   const options = describeTables(jobs);
-  return options === undefined
-    ? openPayRunLedger(payRunLedgerPath(home))
-    : createSharedLedger(await openPostgresTables(options).catch(rethrow));
+  const path = payRunLedgerPath(home);
+  if (options === undefined) {
+    return openPayRunLedger(path);
+  }
+  const ledger = createSharedLedger(await openPostgresTables(options).catch(rethrow));
+  try {
+    await takeOver(await listFile(path), { path, ledger });
+    return ledger;
+  } catch (error) {
+    await ledger.close();
+    throw error;
+  }
+}
+
+/** What this machine paid before it shared its job store. Without it, an edited roster under a used label would be paid again. */
+async function listFile(path: string): Promise<readonly NamedPayRun[]> {
+  const file = existsSync(path) ? openPayRunLedger(path) : undefined;
+  try {
+    return (await file?.listAll()) ?? [];
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The file stays: it is read again, and is right if the store is changed back. @throws PoolError `pay_run_conflict` */
+async function takeOver(
+  kept: readonly NamedPayRun[],
+  { path, ledger }: { readonly path: string; readonly ledger: PayRunLedger },
+): Promise<void> {
+  const shared = new Map((await ledger.listAll()).map((one) => [nameOf(one), one.record]));
+  for (const one of kept) {
+    const { record, ...name } = one;
+    if (shared.get(nameOf(one))?.digest === record.digest) {
+      continue;
+    }
+    await ledger.change(name, (current) => {
+      if (current !== undefined && current.digest !== record.digest) {
+        throw createConflict(
+          `label ${quote(name.payRun)} is of one roster in ${path} and of another one in ${place}, so both may be paid. Nothing is sent. Find out what was paid under it, then move the file away`,
+        );
+      }
+      return current ?? record;
+    });
+  }
+}
+
+function nameOf({ chain, token, payRun }: PayRunName): string {
+  return JSON.stringify([chain, token, payRun]);
 }
 
 /** Of a ledger that may not exist. Makes nothing, not even an empty file. @throws as {@link openLedger} */
 export async function listAllPayRuns({ home, jobs }: LedgerPlace): Promise<readonly NamedPayRun[]> {
   const options = describeTables(jobs);
-  const path = payRunLedgerPath(home);
+  const kept = await listFile(payRunLedgerPath(home));
   const tables = options && (await findPostgresTables(options, 'read').catch(rethrow));
-  const file = options === undefined && existsSync(path) ? openPayRunLedger(path) : undefined;
-  const ledger = tables === undefined ? file : createSharedLedger(tables);
+  if (tables === undefined) {
+    return kept;
+  }
+  const ledger = createSharedLedger(tables);
   try {
-    return (await ledger?.listAll()) ?? [];
+    const shared = await ledger.listAll();
+    const names = new Set(shared.map(nameOf));
+    return [...shared, ...kept.filter((one) => !names.has(nameOf(one)))];
   } finally {
-    await ledger?.close();
+    await ledger.close();
   }
 }
 

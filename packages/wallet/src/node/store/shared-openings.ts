@@ -17,8 +17,8 @@ export const openingTable = `create table opening (
   nonce bytea not null,
   sealed bytea not null)`;
 
-/** Rows that are read at once: a large batch has hundreds of kilobytes. */
-const pageRows = 50;
+/** Rows that are read at once: one of a large batch has hundreds of kilobytes, and a statement has a second. */
+const pageRows = 4;
 
 type Row = {
   readonly name: Buffer;

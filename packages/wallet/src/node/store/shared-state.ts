@@ -30,14 +30,14 @@ const migrations = [
         at_ms bigint not null)`,
     ),
     'create table agent_setting (name text primary key, value text not null)',
-    openingTable,
   ],
+  [openingTable],
 ];
 
 export type SharedState = {
   readonly pins: EvidencePins;
   readonly paidKeys: Omit<ReturnType<typeof openPaidKeys>, 'close'>;
-  /** Held by one run of all agents, from the allowance decision to the settlement. */
+  /** Held by one run of all agents, from the allowance decision until a block has the batch. */
   readonly turns: KeyLock;
   /**
    * The first agent stores what all agents must agree on.
