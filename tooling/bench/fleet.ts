@@ -94,9 +94,8 @@ async function measure(
   const home = mkdtempSync(join(tmpdir(), 'pool-bench-fleet-'));
   const silent = (): void => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent };
-  const { settings, recipient } = place;
-  const queue = await openProofQueue({ settings, manifest: undefined, role: 'agent', log });
-  const agent = createFleetAgent({ queue, recipient, log });
+  const queue = await openProofQueue({ ...place, manifest: undefined, role: 'agent', log });
+  const agent = createFleetAgent({ ...place, queue, log });
   const provers = await Promise.all(
     Array.from({ length: size }, (_, index) =>
       startProverProcess(place, { name: `prover-${index}`, home, core: index % cores }),

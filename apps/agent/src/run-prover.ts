@@ -54,7 +54,14 @@ export async function runProver(
   await requireKeys(keys);
   const prover = createConfiguredProver({ ...settings, prover: 'wasm' }, keys, log);
   const { artifactsManifest: manifest } = settings;
-  const queue = await openProofQueue({ settings: place, manifest, role: 'prover', log });
+  const recipient = await identityToRecipient(privateKey.reveal());
+  const queue = await openProofQueue({
+    settings: place,
+    manifest,
+    recipient,
+    role: 'prover',
+    log,
+  });
   try {
     const { detail } = await prover.ready();
     await startProverWorker({ queue, prover, identity: privateKey, log });

@@ -35,14 +35,16 @@ export async function openFleet(
   keys: ProductionKeys | undefined,
   log: Log,
 ): Promise<FleetProver | undefined> {
-  return fleet === undefined || prover === 'mock'
-    ? undefined
-    : createFleetProver({
-        queue: await openProofQueue({ settings: fleet.queue, manifest, role: 'agent', log }),
-        recipient: fleet.publicKey,
-        readVerificationKey: keys?.readVerificationKey ?? (async (name) => verificationKeys[name]),
-        log,
-      });
+  if (fleet === undefined || prover === 'mock') {
+    return undefined;
+  }
+  const { queue: settings, publicKey: recipient } = fleet;
+  return createFleetProver({
+    queue: await openProofQueue({ settings, manifest, recipient, role: 'agent', log }),
+    recipient,
+    readVerificationKey: keys?.readVerificationKey ?? (async (name) => verificationKeys[name]),
+    log,
+  });
 }
 
 /** Messages of the prover contain names of the device and of key files and text of the driver, but no proof input. */

@@ -49,10 +49,7 @@ const answerSchema = v.object({
     curve: v.literal('bn128'),
   }),
 });
-const failureSchema = v.object({
-  code: v.pipe(v.string(), v.regex(/^[a-z_]{1,40}$/)),
-  retryable: v.boolean(),
-});
+const failureSchema = v.object({ code: v.pipe(v.string(), v.regex(/^[\w-]{1,60}$/)) });
 const bySchema = v.object({ by: v.pipe(v.string(), v.regex(/^[\w.-]{1,253}:[0-9]{1,10}$/)) });
 
 /** @param options.recipient - public key of the provers */
@@ -172,11 +169,14 @@ export function createFleetProver(options: {
       const by = v.is(bySchema, output) ? output.by : 'unknown';
       const isLast = attempt === attempts;
       if (v.is(failureSchema, output)) {
-        const { code, retryable } = output;
+        const { code } = output;
         log.warn({ task: id, by, code }, 'a prover could not make a proof');
-        if (isLast || code === 'witness_refused') {
-          const message = `the prover ${by} could not make the proof: ${code}; see its log`;
-          throw Object.assign(new Error(message), { code, retryable });
+        if (isLast) {
+          // Whatever it says, it ends no job: the next one may make the proof.
+          throw new PoolError(
+            'prover_unavailable',
+            `the prover ${by} could not make the proof (${code}): see its log`,
+          );
         }
       } else {
         log.error({ task: id, by }, 'a prover delivered a wrong proof; the task is sent again');
@@ -220,7 +220,8 @@ export function createFleetProver(options: {
   };
 }
 
-const advice = 'start "disburse-agent prover" with this queue and these proving keys';
+const advice =
+  'start "disburse-agent prover" with this queue, these proving keys and the private key of DISBURSE_PROVER_PUBLIC_KEY';
 
 function describeCount(count: number): string {
   return count === 0

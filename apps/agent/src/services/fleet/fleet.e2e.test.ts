@@ -7,7 +7,7 @@ import { verificationKeys } from '@pool/circuits';
 import { Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
 import { createDatabase, type ManagedProcess, startPostgres } from '@pool/testkit';
-import { generateX25519Identity } from 'age-encryption';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import {
   createFleetAgent,
@@ -38,8 +38,11 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-async function open(role: 'agent' | 'prover'): Promise<ProofQueue> {
-  const queue = await openProofQueue({ ...place, manifest: undefined, role, log });
+async function open(
+  role: 'agent' | 'prover',
+  { settings, recipient } = place,
+): Promise<ProofQueue> {
+  const queue = await openProofQueue({ settings, manifest: undefined, recipient, role, log });
   onTestFinished(() => queue.boss.stop({ graceful: false }));
   return queue;
 }
@@ -56,9 +59,9 @@ async function startProver(name: string): Promise<ManagedProcess> {
 }
 
 /** A prover in this process. */
-async function startWorker(prover: Pick<Prover, 'prove'>): Promise<ProofQueue> {
-  const queue = await open('prover');
-  await startProverWorker({ ...{ queue, prover, log }, identity: new Secret(place.privateKey) });
+async function startWorker(prover: Pick<Prover, 'prove'>, at = place): Promise<ProofQueue> {
+  const queue = await open('prover', at);
+  await startProverWorker({ ...{ queue, prover, log }, identity: new Secret(at.privateKey) });
   return queue;
 }
 
@@ -161,7 +164,13 @@ describe('a fleet of provers', () => {
       },
     });
     const request = { circuit: 'fund-16', input } as const;
-    const failure = { code: 'proof_failed', retryable: true };
+    const failure = {
+      code: 'prover_unavailable',
+      retryable: true,
+      message: expect.stringMatching(
+        /^the prover \S+:\d+ could not make the proof \(proof_failed\)/,
+      ),
+    };
     await expect(agent.prove(request)).rejects.toMatchObject(failure);
     expect(logged.filter(({ message }) => /could not make a proof/.test(message))).toHaveLength(3);
     isBroken = false;
@@ -170,15 +179,44 @@ describe('a fleet of provers', () => {
     expect(JSON.stringify(logged)).not.toContain('amounts');
   });
 
-  it('asks no second prover about an input that the circuit refuses', async () => {
+  it('believes no prover that a proof cannot be made, and a broken machine rests', async () => {
     const agent = await createAgent();
-    const refusal = { code: 'witness_refused', retryable: false };
-    await startWorker({
-      prove: () => Promise.reject(Object.assign(new Error('total'), refusal)),
+    const input = createInput(4);
+    const failures = [{ code: 'ENOSPC' }, { code: 'witness_refused', retryable: false }];
+    const atMs: number[] = [];
+    const told = Promise.withResolvers<void>();
+    const broken = await startWorker({
+      prove: async () => {
+        atMs.push(performance.now());
+        if (atMs.length === 2) {
+          told.resolve();
+        }
+        throw Object.assign(new Error('total'), failures[atMs.length - 1]);
+      },
     });
-    const request = { circuit: 'fund-16', input: createInput(1) } as const;
-    await expect(agent.prove(request)).rejects.toMatchObject(refusal);
-    expect(logged.filter(({ message }) => /could not make a proof/.test(message))).toHaveLength(1);
+    const waiting = agent.prove({ circuit: 'fund-16', input });
+    await Promise.race([told.promise, waiting]);
+    await broken.boss.stop();
+    expect(atMs[1]! - atMs[0]!).toBeGreaterThan(9_500);
+    await startProver('sound');
+    expect((await waiting).publicSignals).toEqual(signalsOf(input));
+    const codes = logged
+      .filter(({ message }) => /could not make a proof/.test(message))
+      .map(({ fields }) => fields);
+    expect(codes).toMatchObject([{ code: 'ENOSPC' }, { code: 'witness_refused' }]);
+  });
+
+  it('asks no prover that has another key', async () => {
+    const privateKey = await generateX25519Identity();
+    const recipient = await identityToRecipient(privateKey);
+    await startWorker(
+      { prove: () => Promise.reject(new Error('asked')) },
+      { ...place, privateKey, recipient },
+    );
+    const agent = await createAgent(1_000);
+    await expect(agent.prove({ circuit: 'fund-16', input: createInput(1) })).rejects.toThrow(
+      'there was no prover for 1 s',
+    );
   });
 
   it('says that there is no prover, and withdraws what nobody waits for', async () => {

@@ -21,7 +21,7 @@ import * as v from 'valibot';
 
 export type ProofQueue = {
   readonly boss: PgBoss;
-  /** Of the keys that its tasks are proved with. */
+  /** Of the keys that its tasks are proved with, and the key to which they are encrypted. */
   readonly name: string;
   /** Names of the provers that take tasks of this queue now. */
   listProvers(): Promise<readonly string[]>;
@@ -50,29 +50,29 @@ const taskOptions = {
   deleteAfterSeconds: 3_600,
 };
 
-/**
- * The queue of these keys: provers with other keys serve another one.
- * @param manifest - path of the published manifest; undefined for development keys
- */
-function nameQueue(manifest: string | undefined): string {
+/** The queue of these keys: provers with others serve another one, and fail no task of this one. */
+function nameQueue(manifest: string | undefined, recipient: string): string {
   const text =
     manifest === undefined ? JSON.stringify(readArtifactsManifest()) : readFileSync(manifest);
-  return `proofs-${createHash('sha256').update(text).digest('hex')}`;
+  return `proofs-${createHash('sha256').update(text).update(recipient).digest('hex')}`;
 }
 
 /**
  * Connects, and prepares the database at first use.
+ * @param options.manifest - path of the published manifest; undefined for development keys
+ * @param options.recipient - public key of the provers
  * @param options.role - provers are listed; an agent is not
  * @throws PoolError `database_unavailable`
  */
 export async function openProofQueue(options: {
   readonly settings: PostgresSettings;
   readonly manifest: string | undefined;
+  readonly recipient: string;
   readonly role: 'agent' | 'prover';
   readonly log: Log;
 }): Promise<ProofQueue> {
-  const { settings, manifest, role, log } = options;
-  const name = nameQueue(manifest);
+  const { settings, manifest, recipient, role, log } = options;
+  const name = nameQueue(manifest, recipient);
   // Large, and most agents have no queue.
   const { PgBoss } = await import('pg-boss');
   const { types: _, ...client } = describeClient(settings, `pool-${role}-proofs`);

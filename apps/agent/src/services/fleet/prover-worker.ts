@@ -12,8 +12,11 @@ import * as v from 'valibot';
 import { type ProofQueue, taskSchema } from './proof-queue.ts';
 import { openInput } from './sealed-input.ts';
 
-/** After a failure. */
+/** After a failure, so that another prover can take the next attempt. */
 const pauseMs = 2_000;
+
+/** After a failure that trying again does not help and the input did not cause: this machine would fail the next task too. */
+const restMs = 10_000;
 
 /**
  * Takes tasks until the queue is stopped. It asks every half second: a notification comes sooner, but not for a task that was given back,
@@ -44,12 +47,11 @@ export async function startProverWorker(options: {
       log.info(facts(), 'proved');
       return { proof, by };
     } catch (error) {
-      const failure = describeFailure(error);
-      log.warn({ ...facts(), code: failure.code }, 'made no proof');
+      const { code, retryable } = describeFailure(error);
+      log.warn({ ...facts(), code }, 'made no proof');
       const { boss, name } = queue;
-      await boss.complete(name, job, { ...failure, by });
-      // It answered. While it pauses, another prover can take the next attempt.
-      await delay(pauseMs);
+      await boss.complete(name, job, { code, by });
+      await delay(retryable || code === 'witness_refused' ? pauseMs : restMs);
       return undefined;
     }
   });
