@@ -40,6 +40,7 @@ import {
   loadVerificationKeys,
   type RelayerTotal,
   spendSeconds,
+  waitUntilIndexed,
 } from '@pool/relayer';
 import type { PlatformConfig } from './config.ts';
 import { openCredentialMint } from './credentials/credential.ts';
@@ -130,6 +131,8 @@ export async function servePlatform(
   const hasher = createTreeHasher();
   /** Of the index of a chain. */
   const termOf = (chain: string) => leaders.term(`indexer ${chain}`);
+  /** The final block that this process saw last, by chain. Absent: this process leads the index. */
+  const followed = new Map<string, number>();
   const indexers = new Map(
     lanes.map(({ key, chain, door, silence, halt }) => {
       const indexer = createIndexer({ db, chain, log, nowMs, hashMany: hasher.hashMany });
@@ -137,7 +140,12 @@ export async function servePlatform(
         await door.look();
         if (leaders.isAnswering()) {
           const term = termOf(key);
-          await (term === undefined ? chain.fetchFinalBlock() : indexer.pass(term));
+          if (term === undefined) {
+            followed.set(key, (await chain.fetchFinalBlock()).number);
+          } else {
+            followed.delete(key);
+            await indexer.pass(term);
+          }
           silence.noteAnswer();
           // First: a page that cannot be made must not hide a halt.
           await halt.look();
@@ -207,10 +215,15 @@ export async function servePlatform(
       }
     },
     refreshIndex: async (chain) => {
+      const end = performance.now() + refreshMs;
       await Promise.race([
         indexers.get(chain)?.passNow(),
         delay(refreshMs, undefined, { ref: false }),
       ]);
+      const block = followed.get(chain);
+      if (block !== undefined) {
+        await waitUntilIndexed(db, chain, block, end - performance.now());
+      }
     },
     readRelayerHealth: (chain) => laneOf(chain)?.watch.read(),
     findClosed: (chain) => laneOf(chain)?.door.check(),

@@ -28,8 +28,12 @@ export type SharedLimit = {
   readonly burst: number;
 };
 
-/** What this process took from a row and has not spent, or how long the row has nothing. */
-type Kept = { calls: number; readonly untilMs: number; readonly refusedCost: number };
+/** What this process took from a row and has not spent, and what the row refused. */
+type Kept = {
+  calls: number;
+  readonly untilMs: number;
+  readonly refused?: { readonly cost: number; readonly untilMs: number };
+};
 
 const keptMs = 1_000;
 const maxKept = 20_000;
@@ -40,6 +44,8 @@ export function createSharedLimiter<T>(
   { name, perSecond, burst }: SharedLimit,
 ): SharedLimiter {
   const kept = new Map<string, Kept>();
+  /** One process asks for one caller once at a time: what it gets may be enough for the others who wait. */
+  const asking = new Map<string, Promise<number | undefined>>();
   /** What is not spent of it is lost, so a caller within its limit must get more than that. */
   const chunk = Math.floor(perSecond / 4);
 
@@ -65,43 +71,65 @@ export function createSharedLimiter<T>(
     return Math.max(0, Number(rows[0]?.wait ?? 0));
   }
 
-  function keep(caller: string, what: Kept): void {
+  /** Adds to what is kept. */
+  function keep(caller: string, calls: number, refused?: Kept['refused']): void {
+    const now = performance.now();
+    const own = kept.get(caller);
+    const left = own !== undefined && own.untilMs > now ? own.calls : 0;
     kept.delete(caller);
-    kept.set(caller, what);
+    const untilMs = now + keptMs;
+    kept.set(caller, { calls: left + calls, untilMs, ...(refused && { refused }) });
     const oldest = kept.size > maxKept ? kept.keys().next().value : undefined;
     if (oldest !== undefined) {
       kept.delete(oldest);
     }
   }
 
+  /** @returns whether enough was kept. @throws PoolError `rate_limited` if the row has refused as many calls */
+  function spend(caller: string, cost: number): boolean {
+    const now = performance.now();
+    const own = kept.get(caller);
+    if (own === undefined || own.untilMs <= now) {
+      return false;
+    }
+    if (own.calls >= cost) {
+      own.calls -= cost;
+      return true;
+    }
+    if (own.refused !== undefined && cost >= own.refused.cost && own.refused.untilMs > now) {
+      throw describeRefusal((own.refused.untilMs - now) / 1_000);
+    }
+    return false;
+  }
+
+  /** Keeps what the row gives, or that it refuses. @returns seconds to wait where it refuses */
+  async function ask(caller: string, cost: number): Promise<number | undefined> {
+    for (const calls of new Set([Math.max(cost, chunk), cost])) {
+      if (await takeFromRow(caller, calls)) {
+        keep(caller, calls);
+        return undefined;
+      }
+    }
+    const waitSeconds = await readWait(caller, cost);
+    keep(caller, 0, { cost, untilMs: performance.now() + waitSeconds * 1_000 });
+    return waitSeconds;
+  }
+
   return {
     async take(caller, cost = 1) {
-      const now = performance.now();
-      const own = kept.get(caller);
-      if (own !== undefined && own.untilMs > now) {
-        if (own.calls >= cost) {
-          own.calls -= cost;
-          return;
-        }
-        if (cost >= own.refusedCost) {
-          throw describeRefusal((own.untilMs - now) / 1_000);
-        }
-      }
-      const wanted = Math.max(cost, chunk);
-      for (const calls of new Set([wanted, cost])) {
-        if (await takeFromRow(caller, calls)) {
-          const other = kept.get(caller);
-          const left =
-            (other !== undefined && other.untilMs > now ? other.calls : 0) + calls - cost;
-          const untilMs = now + keptMs;
-          keep(caller, { calls: left, untilMs, refusedCost: Number.POSITIVE_INFINITY });
-          return;
+      while (!spend(caller, cost)) {
+        const other = asking.get(caller);
+        if (other === undefined) {
+          const own = ask(caller, cost).finally(() => asking.delete(caller));
+          asking.set(caller, own);
+          const waitSeconds = await own;
+          if (waitSeconds !== undefined) {
+            throw describeRefusal(waitSeconds);
+          }
+        } else {
+          await other;
         }
       }
-      const waitSeconds = await readWait(caller, cost);
-      const untilMs = now + Math.min(keptMs, waitSeconds * 1_000);
-      keep(caller, { calls: 0, untilMs, refusedCost: cost });
-      throw describeRefusal(waitSeconds);
     },
     async assertLeft(caller) {
       const waitSeconds = await readWait(caller, 1);

@@ -47,7 +47,7 @@ export {
 } from './send/relayer-health.ts';
 export { type ChangingCaps, createRelayerReload, type RelayerReload } from './send/reload.ts';
 export { type BatchPages, createBatchPages } from './served/batch-pages.ts';
-export { countLeaves, selectCursor } from './served/served-batches.ts';
+export { countLeaves, selectCursor, waitUntilIndexed } from './served/served-batches.ts';
 export { createNotePaths } from './served/served-note-paths.ts';
 export { listServedNotes } from './served/served-notes.ts';
 export { describeSettlement } from './store/settlement-store.ts';

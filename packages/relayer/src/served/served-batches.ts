@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchesResponse } from '@pool/api';
 import { PoolError, parseHex32 } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
@@ -24,6 +25,26 @@ export async function selectCursor(db: PlatformDatabase, chain: string) {
   return (
     row ?? { block_number: undefined, block_hash: '', halted: null, frontier: null, pool: null }
   );
+}
+
+/** How often a process looks how far the index is that another one leads. */
+const lookMs = 100;
+
+/** Waits until the index has a block. It gives up at a halt, and after a time. */
+export async function waitUntilIndexed(
+  db: PlatformDatabase,
+  chain: string,
+  block: number,
+  timeoutMs: number,
+): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const { block_number = -1, halted } = await selectCursor(db, chain);
+    if (block_number >= block || halted !== null || performance.now() >= end) {
+      return;
+    }
+    await delay(lookMs, undefined, { ref: false });
+  }
 }
 
 /** How many leaves are indexed. */
