@@ -25,7 +25,7 @@ export type PublicationDeps = {
   readonly pollIntervalMs: number;
   /** How long a publication's first transaction waits to be mined before another one replaces it. */
   readonly replaceAfterMs: number;
-  /** Called when no publication is open, before one is signed: another key may be used from here on. */
+  /** Called when no publication of the key in use is open, before one is signed: another key may be used from here on. */
   readonly beforeSigning?: () => void;
   /** Aborted at shutdown: a wait for finality ends then, and continues at the next start. */
   readonly signal: AbortSignal;
@@ -44,6 +44,10 @@ export async function publishOnce(deps: Work, gathering: Gathering): Promise<voi
   await lists.follow();
   const open = await selectOpen(db);
   if (open !== undefined) {
+    if (open.sender !== chain.publisherAddress) {
+      // Another gate has signed it: perhaps with the key that this one was given since.
+      deps.beforeSigning?.();
+    }
     await finish(deps, open);
   }
   await releaseUnused(deps);

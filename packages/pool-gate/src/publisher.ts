@@ -95,19 +95,27 @@ export async function startPublisher(deps: PublisherDeps) {
     return queued;
   }
 
-  async function publishWanted(): Promise<void> {
+  /** @returns whether this gate led until all was published */
+  async function publishAsLeader(): Promise<boolean> {
     const term = leaders.term(publisherRole);
-    if (term !== undefined) {
-      try {
-        await publishHere(term);
-        return;
-      } catch (error) {
-        if (errorCodeOf(error) !== 'database_lock_lost') {
-          throw error;
-        }
-      }
+    if (term === undefined) {
+      return false;
     }
-    await waitForLeader();
+    try {
+      await publishHere(term);
+      return true;
+    } catch (error) {
+      if (errorCodeOf(error) === 'database_lock_lost') {
+        return false;
+      }
+      throw error;
+    }
+  }
+
+  async function publishWanted(): Promise<void> {
+    if (!(await publishAsLeader())) {
+      await waitForLeader();
+    }
   }
 
   /** Another gate publishes. Resolves once nothing is left of what is wanted now, here too. */
@@ -124,9 +132,7 @@ export async function startPublisher(deps: PublisherDeps) {
         await lists.follow();
         return;
       }
-      const term = leaders.term(publisherRole);
-      if (term !== undefined) {
-        await publishHere(term);
+      if (await publishAsLeader()) {
         return;
       }
       await assertNoneFailed(db, Number(since?.id ?? 0));

@@ -11,7 +11,7 @@ import { openTestGateDatabase } from '../test/test-gate-database.ts';
 import { createGateApp } from './gate-app.ts';
 import type { GateTables } from './gate-tables.ts';
 import { createLeaves, unwantWallet, wantWallet } from './leaves.ts';
-import { type Publisher, startPublisher } from './publisher.ts';
+import { type Publisher, type PublisherDeps, startPublisher } from './publisher.ts';
 import { passEverybody } from './screening.ts';
 
 type Name = 'first' | 'second';
@@ -62,7 +62,7 @@ describe('two gates on one database', () => {
       },
     };
   }
-  function start(name: Name): Promise<Publisher> {
+  function start(name: Name, other: Partial<PublisherDeps> = {}): Promise<Publisher> {
     return startPublisher({
       db: database.db,
       chain: fake.chain,
@@ -73,6 +73,7 @@ describe('two gates on one database', () => {
       quietMs: 5,
       leaders: leadersOf(name),
       signal: stopping.signal,
+      ...other,
     });
   }
   const changePlaces = () => {
@@ -168,6 +169,49 @@ describe('two gates on one database', () => {
     expect(fake.state.nonce).toBe(sent.length);
     await first.follow();
     expect(first.tree.root).toBe(second.tree.root);
+  });
+
+  it('replace what the leader before has signed with a key that this one was given since', async () => {
+    fake.state.instant = false;
+    await want(0);
+    const waiting = first.publishWanted();
+    await expect.poll(publications).toEqual([{ nonce: 0, state: 'open' }]);
+    changePlaces();
+    const sent_at = new Date(Date.now() - 300_000).toISOString();
+    await database.db.updateTable('publications').set({ sender: '0x2', sent_at }).execute();
+    let publisherAddress = '0x1';
+    const late = await start('second', {
+      chain: {
+        ...fake.chain,
+        get publisherAddress() {
+          return publisherAddress;
+        },
+      },
+      beforeSigning: () => {
+        publisherAddress = '0x2';
+      },
+    });
+    await expect.poll(() => fake.state.signed.size).toBe(2);
+    fake.state.instant = true;
+    await waiting;
+    await late.idle();
+    expect(await publications()).toEqual([{ nonce: 0, state: 'final' }]);
+  });
+
+  it('wait on where a follower takes over and loses its term at once', async () => {
+    await want(0);
+    const waiting = second.publishWanted();
+    const { fetchNonce } = fake.chain;
+    fake.chain.fetchNonce = () => {
+      changePlaces();
+      fake.chain.fetchNonce = fetchNonce;
+      return fetchNonce();
+    };
+    changePlaces();
+    await expect.poll(() => seat.epoch).toBe(3);
+    void keepUp(first);
+    await waiting;
+    expect(await publications()).toEqual([{ nonce: 0, state: 'final' }]);
   });
 
   it('serve what the other one has published since', async () => {

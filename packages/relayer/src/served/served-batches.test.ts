@@ -1,6 +1,7 @@
 /** How long a process waits for the index that another one leads. */
-import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
 import { waitUntilIndexed } from './served-batches.ts';
 
 let database: TestDatabase;
@@ -9,8 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 beforeEach(() => database.reset());
-
-
 
 it('waits until the index has the block', async () => {
   const { db } = database;
