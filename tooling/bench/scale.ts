@@ -84,8 +84,8 @@ export async function runScaleBench(args: readonly string[]): Promise<void> {
       `enrolling ${recipients} more wallets, until their root is final`,
       `${secondsOf('enrolling recipients').toFixed(1)} s`,
     );
-    note('memory of the gate', `${readResidentMib(stack.gate.identity.pid)} MiB`);
-    note('memory of the platform', `${readResidentMib(stack.platform.identity.pid)} MiB`);
+    note('memory of the gate', `${readResidentMib(stack.gate.process.identity.pid)} MiB`);
+    note('memory of the platform', `${readResidentMib(stack.platform.process.identity.pid)} MiB`);
     progress.step('looking up');
     const lookUps = await timeLookUps(stack, wallets);
     note(

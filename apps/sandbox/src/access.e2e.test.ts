@@ -174,7 +174,7 @@ describe('a deployment', () => {
 
   it('is ready with all its parts, and not ready without its gate [health.readyz]', async () => {
     expect(await readReadiness()).toEqual({ status: 200, ok: true, asked, down: [] });
-    await stack.gate.kill();
+    await stack.gate.process.kill();
     const down = ['poolGate'];
     await expect
       .poll(readReadiness, { timeout: 10_000, interval: 500 })
@@ -185,7 +185,7 @@ describe('a deployment', () => {
     const { apiKey } = await session.mintKey('disburse', 'test');
     const url = `${stack.agent.url}/api/disburse/rotated`;
     expect((await ask(url, apiKey.reveal())).status).toBe(200);
-    await stack.platform.kill();
+    await stack.platform.process.kill();
     expect(await ask(url, apiKey.reveal())).toMatchObject({
       status: 503,
       body: { code: 'verification_unavailable' },

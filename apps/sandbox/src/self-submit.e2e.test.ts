@@ -147,8 +147,8 @@ describe('a withdrawal without platform and gate', () => {
   it('needs no platform, gate, agent or registry from now on [command.self-submit]', async () => {
     await exportNotes(1);
     await agent.process.stop();
-    await stack.platform.stop();
-    await stack.gate.stop();
+    await stack.platform.process.stop();
+    await stack.gate.process.stop();
     await stack.agent.process.stop();
     await revokeRegistry();
     await expect(fetch(stack.platformUrl)).rejects.toThrow();

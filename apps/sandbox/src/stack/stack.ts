@@ -14,7 +14,6 @@ import type { FunderKind } from '@pool/signers';
 import {
   anvilBinary,
   findFreePorts,
-  isAnswering,
   type ManagedProcess,
   placeEmptyCluster,
   startNodeProcess,
@@ -55,6 +54,7 @@ import {
 } from '../processes/service-environment.ts';
 import { createEdgeToken } from './edge-token.ts';
 import type { OnboardPlace } from './headless-holder.ts';
+import { type Service, startService } from './service.ts';
 
 export type StackOptions = {
   /** Everything the deployment writes lies below this folder. */
@@ -118,9 +118,10 @@ export type Stack = {
   readonly custody: Custody | undefined;
   /** Starts one more kind of custody for the same funder, for agents of its own. */
   startCustody(kind: FunderKind, holders: readonly CustodyHolder[]): Promise<Custody>;
-  /** The first platform process; {@link Stack.restartPlatform} replaces it. */
-  readonly platform: ManagedProcess;
-  readonly gate: ManagedProcess;
+  readonly platform: Service;
+  /** Of the platform. Empty: an embedded database. */
+  readonly platformDatabaseUrl: string;
+  readonly gate: Service;
   /** The agent that every stack starts with, its home at `agent-home`. */
   readonly agent: Agent;
   /** Stops the platform, lets the caller work on what it keeps, and starts it again. */
@@ -260,14 +261,33 @@ async function startServices(
   const gate = startGate();
   const startPlatform = () =>
     start({
-      name: 'platform',
+      name: 'gate',
       script: platformScript,
-      args: ['serve'],
-      env: platformEnvironment,
-    });
-  const platform = startPlatform();
-  await waitUntilReady(platform, () => isAnswering(platformUrl));
-  await waitUntilReady(gate, () => isAnswering(gateUrl));
+      args: ['gate', 'serve'],
+      env: createGateEnvironment({
+        ...common,
+        port: gatePort,
+        dataDirectory: gateData,
+        database: gateDatabase,
+      }),
+    }),
+  );
+  const startPlatform = (name: string, port: number, dataDirectory: string): Service =>
+    startService(`http://127.0.0.1:${port}`, () =>
+      start({
+        name,
+        script: platformScript,
+        args: ['serve'],
+        env: createPlatformEnvironment({
+          ...{ ...common, port, dataDirectory, gateUrl },
+          database: platformDatabase,
+          voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
+        }),
+      }),
+    );
+  const platform = startPlatform('platform', platformPort, platformData);
+  await platform.ready();
+  await gate.ready();
 
   begin({ text: 'registering the employer', service: 'platform', url: platformUrl });
   const place = { platformUrl };
@@ -350,6 +370,7 @@ async function startServices(
     startCustody: (kind, custodyHolders) =>
       startCustody(kind, { ...custodyPlace, holders: custodyHolders }),
     platform,
+    platformDatabaseUrl: platformDatabase['DATABASE_URL'] ?? '',
     gate,
     agent,
     restartPlatform: async (work) => {

@@ -1,0 +1,10 @@
+// A short chaos run; `pnpm chaos --minutes 10` is a long one.
+import { expect, it } from 'vitest';
+import { runChaos } from './chaos/chaos.ts';
+
+it('pays everybody once while agents, provers, platforms, gate and database are killed and frozen', async () => {
+  const report = await runChaos({ seed: 1, seconds: 40, say: () => undefined });
+  expect(report.violations).toEqual([]);
+  expect(report.faults).toBeGreaterThan(5);
+  expect(report.paid).toBeGreaterThan(0);
+});
