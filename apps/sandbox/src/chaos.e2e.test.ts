@@ -1,6 +1,6 @@
 // A short chaos run; `pnpm chaos --minutes 10` is a long one.
 import { expect, it } from 'vitest';
-import { runChaos } from './chaos/chaos.ts';
+import { runChaos } from './fixtures/chaos/chaos.ts';
 
 it('pays everybody once while agents, provers, platforms, gate and database are killed and frozen', async () => {
   const report = await runChaos({ seed: 1, seconds: 40, say: () => undefined });
