@@ -128,6 +128,8 @@ export type Stack = {
   restartPlatform(work: WorkOnRows): Promise<void>;
   /** The same for the gate. */
   restartGate(work: WorkOnRows): Promise<void>;
+  /** Starts one more platform on the database of the first, with `createDatabase`. */
+  startReplica(name: string): Promise<Service>;
   /** Starts one more agent, by default of the same employer with a home and job store of its own. */
   startAgent(options: StartAgentOptions): Promise<Agent>;
   /** Ends everything that was started, agents included. Safe to call twice. */
@@ -237,29 +239,7 @@ async function startServices(
   const platformDatabase = await placeDatabase(options, platformData);
   const gateDatabase = await placeDatabase(options, gateData);
   const common = { chainsFile, chain: chainKey, clients: gateClients };
-  const platformEnvironment = createPlatformEnvironment({
-    ...common,
-    port: platformPort,
-    dataDirectory: platformData,
-    database: platformDatabase,
-    gateUrl,
-    voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
-  });
-  const gateEnvironment = createGateEnvironment({
-    ...common,
-    port: gatePort,
-    dataDirectory: gateData,
-    database: gateDatabase,
-  });
-  const startGate = () =>
-    start({
-      name: 'gate',
-      script: platformScript,
-      args: ['gate', 'serve'],
-      env: gateEnvironment,
-    });
-  const gate = startGate();
-  const startPlatform = () =>
+  const gate = startService(gateUrl, () =>
     start({
       name: 'gate',
       script: platformScript,
@@ -346,7 +326,6 @@ async function startServices(
     environment: options.agentEnvironment ?? {},
   });
   const agent = await startAgent({ name: 'agent' });
-  let [runningPlatform, runningGate] = [platform, gate];
 
   return {
     directory,
@@ -374,16 +353,20 @@ async function startServices(
     gate,
     agent,
     restartPlatform: async (work) => {
-      await runningPlatform.stop();
+      await platform.process.stop();
       await work(platformData, platformDatabase['DATABASE_URL']);
-      runningPlatform = startPlatform();
-      await waitUntilReady(runningPlatform, () => isAnswering(platformUrl));
+      await platform.restart();
     },
     restartGate: async (work) => {
-      await runningGate.stop();
+      await gate.process.stop();
       await work(gateData, gateDatabase['DATABASE_URL']);
-      runningGate = startGate();
-      await waitUntilReady(runningGate, () => isAnswering(gateUrl));
+      await gate.restart();
+    },
+    startReplica: async (name) => {
+      const [port = 0] = await findFreePorts(1);
+      const replica = startPlatform(name, port, join(directory, `${name}-data`));
+      await replica.ready();
+      return replica;
     },
     startAgent,
     stop: () => ledger.endAll(),
