@@ -209,10 +209,11 @@ describe('a fleet of provers', () => {
   it('asks no prover that has another key', async () => {
     const privateKey = await generateX25519Identity();
     const recipient = await identityToRecipient(privateKey);
-    await startWorker(
+    const other = await startWorker(
       { prove: () => Promise.reject(new Error('asked')) },
       { ...place, privateKey, recipient },
     );
+    await expect.poll(other.listProvers, { timeout: 20_000 }).toHaveLength(1);
     const agent = await createAgent(1_000);
     await expect(agent.prove({ circuit: 'fund-16', input: createInput(1) })).rejects.toThrow(
       'there was no prover for 1 s',
