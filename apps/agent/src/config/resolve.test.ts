@@ -381,6 +381,19 @@ describe('provers on other machines', () => {
     expect(resolve({}).config?.fleet).toBeUndefined();
   });
 
+  it.each([
+    ['postgres://agent@127.0.0.1:5432/proofs', ['DISBURSE_PROVER_QUEUE']],
+    ['postgres://agent@127.0.0.1/jobs', []],
+    ['postgres://agent@127.0.0.1:5433/proofs', []],
+  ])('take their tasks from another database than that of the jobs: %s', (jobs, expected) => {
+    const { problems } = resolve({
+      ...queue,
+      DISBURSE_PROVER_PUBLIC_KEY: publicKey,
+      DISBURSE_JOB_STORE: jobs,
+    });
+    expect(problems.map(({ variable }) => variable)).toEqual(expected);
+  });
+
   it.each(['sqlite:/tmp/proofs', 'postgres://prover:word@127.0.0.1/proofs'])(
     'are not reached through %s',
     (url) => {

@@ -136,6 +136,15 @@ function readFleet(
 ): Config['fleet'] {
   const { proverQueue: url = '', proverQueuePassword: password, proverPublicKey } = values;
   const queue = url === '' ? undefined : findJobServer({ url, password });
+  const jobs = findJobServer(toJobs(values));
+  if (queue !== undefined && jobs !== undefined && isSameDatabase(queue, jobs)) {
+    problems.push(
+      createRemark(
+        variables.proverQueue.name,
+        `must name another database than ${variables.jobStore.name}: provers must not read the jobs`,
+      ),
+    );
+  }
   if (queue !== undefined && !read.isWritten(variables.proverPublicKey)) {
     problems.push(
       createRemark(
@@ -147,6 +156,12 @@ function readFleet(
   return queue === undefined || proverPublicKey === undefined
     ? undefined
     : { queue, publicKey: proverPublicKey };
+}
+
+function isSameDatabase(one: PostgresSettings, other: PostgresSettings): boolean {
+  const placeOf = ({ host, port, database }: PostgresSettings): string =>
+    JSON.stringify([host.toLowerCase(), port, database]);
+  return placeOf(one) === placeOf(other);
 }
 
 /** Of two stores. */
