@@ -4,7 +4,7 @@
  * @module
  */
 
-export { codeOf, explainFirstFailure, toDatabaseError } from './postgres-errors.ts';
+export { codeOf, explainFirstFailure, explainRefusal, toDatabaseError } from './postgres-errors.ts';
 export {
   createPostgresPool,
   describeClient,

@@ -60,6 +60,11 @@ export function codeOf(error: unknown): string | undefined {
 
 /** Why the first connection failed, and what to change in `DATABASE_URL` or on the server. */
 export function explainFirstFailure(error: unknown): string {
+  return explainRefusal(error) ?? `the server does not answer (${codeOf(error) ?? 'no code'})`;
+}
+
+/** What to change. @returns undefined for a failure that may pass by itself */
+export function explainRefusal(error: unknown): string | undefined {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : '';
   if (code?.startsWith('28') === true) {
@@ -74,5 +79,5 @@ export function explainFirstFailure(error: unknown): string {
   if (code !== undefined && /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
     return `the certificate of the server was not accepted (${code}): name its authority with sslrootcert, and the host as the certificate does`;
   }
-  return `the server does not answer (${code ?? 'no code'})`;
+  return undefined;
 }

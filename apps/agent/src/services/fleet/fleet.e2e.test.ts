@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { verificationKeys } from '@pool/circuits';
 import { Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
@@ -254,6 +255,26 @@ it('a fleet goes on after the database was killed in the middle of a proof', asy
   await server.start();
   const made = await Promise.all(proofs);
   expect(made.map(({ publicSignals }) => publicSignals)).toEqual(inputs.map(signalsOf));
+});
+
+it('an agent starts while the queue is away, and its proofs are made later', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  place = await createFleetPlace(await server.createDatabase());
+  const absent = { ...place, settings: { ...place.settings, database: 'absent' } };
+  await expect(open('agent', absent)).rejects.toThrow('(3D000): create it, empty');
+  await server.kill();
+  const agent = await createAgent();
+  const stopped = await createAgent();
+  await stopped.close();
+  await expect(agent.probe()).rejects.toThrow();
+  const input = createInput(1);
+  const waiting = agent.prove({ circuit: 'fund-16', input });
+  await Promise.race([delay(2_000), waiting]);
+  await server.start();
+  await startProver('prover');
+  expect((await waiting).publicSignals).toEqual(signalsOf(input));
+  expect(logged.filter(({ message }) => /no batch is proved until/.test(message))).toHaveLength(2);
 });
 
 describe('an input in the queue', () => {

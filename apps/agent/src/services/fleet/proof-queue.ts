@@ -12,6 +12,7 @@ import {
   codeOf,
   describeClient,
   explainFirstFailure,
+  explainRefusal,
   type PostgresSettings,
   toDatabaseError,
 } from '@pool/storage/postgres';
@@ -58,11 +59,12 @@ function nameQueue(manifest: string | undefined, recipient: string): string {
 }
 
 /**
- * Connects, and prepares the database at first use.
+ * Connects, and prepares the database at first use. An agent opens it although the server is away: until it answers, all calls fail as in
+ * any outage.
  * @param options.manifest - path of the published manifest; undefined for development keys
  * @param options.recipient - public key of the provers
  * @param options.role - provers are listed; an agent is not
- * @throws PoolError `database_unavailable`
+ * @throws PoolError `database_unavailable`; for an agent only what does not pass by itself
  */
 export async function openProofQueue(options: {
   readonly settings: PostgresSettings;
@@ -95,19 +97,23 @@ export async function openProofQueue(options: {
       log.warn({ code: codeOf(error) ?? 'unknown' }, 'the queue of proofs has a problem');
     }
   });
-  try {
-    await boss.start();
+  const prepare = async (attempts: number): Promise<void> => {
+    await boss.start({ attempts });
     await boss.createQueue(name, taskOptions);
+  };
+  try {
+    await prepare(1);
   } catch (error) {
-    await boss.stop({ graceful: false }).catch(() => undefined);
-    const cause = toDatabaseError(error);
-    throw cause === error
-      ? error
-      : new PoolError(
-          'database_unavailable',
-          `the queue of proofs (DISBURSE_PROVER_QUEUE): ${explainFirstFailure(error)}`,
-          { cause: error },
-        );
+    const isAway = toDatabaseError(error) !== error;
+    const message = `the queue of proofs (DISBURSE_PROVER_QUEUE): ${explainFirstFailure(error)}`;
+    if (role === 'agent' && isAway && explainRefusal(error) === undefined) {
+      log.warn({ code: 'database_unavailable' }, `${message}; no batch is proved until it does`);
+      // Ends with the first success, or when it is stopped. Each prover creates the queue too.
+      prepare(Number.MAX_SAFE_INTEGER).catch(() => undefined);
+    } else {
+      await boss.stop({ graceful: false }).catch(() => undefined);
+      throw isAway ? new PoolError('database_unavailable', message, { cause: error }) : error;
+    }
   }
   return {
     boss,
