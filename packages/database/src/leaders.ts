@@ -137,6 +137,8 @@ export type Leaders = {
   isAnswering(): boolean;
   /** The term of this process. From the first call on it stands for the role. Undefined: another process leads it, or nobody yet. */
   term(role: string): Term | undefined;
+  /** Another process may lead the role: the term ends soon, unless it is asked for before. */
+  leave(role: string): void;
 };
 
 /** By the database's clock, which all of its processes share, in milliseconds of Unix time. */
@@ -149,6 +151,7 @@ const clockErrorMs = 100;
 export const soleLeader: Leaders = {
   isAnswering: () => true,
   term: () => ({ epoch: 0, assertLeader: () => Promise.resolve() }),
+  leave: () => undefined,
 };
 
 /** How long a start waits for a server that is starting. */
@@ -180,9 +183,27 @@ export async function openLeaders(
   let aheadMs = 0;
   let wake = Promise.withResolvers<undefined>();
 
+  async function beginSession(): Promise<Session> {
+    const begun = await openSession(settings, part, answerMs);
+    // The next query finds that it ended.
+    void begun.ended.then(() => {
+      if (session === begun) {
+        wake.resolve(undefined);
+      }
+    });
+    return begun;
+  }
+
   async function playRound(): Promise<void> {
-    session ??= await openSession(settings, part, answerMs);
+    session ??= await beginSession();
     const { client } = session;
+    for (const role of held.keys()) {
+      if (!roles.has(role)) {
+        // First: whoever is in the middle of a write finds that its term is over.
+        held.delete(role);
+        await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [role]);
+      }
+    }
     for (const role of roles) {
       if (!held.has(role)) {
         const epoch = await takeRole(client, role);
@@ -208,9 +229,12 @@ export async function openLeaders(
     isAnswering = false;
     if (session !== undefined) {
       log.warn('the database does not answer: this process leads nothing until it does');
-      await session.client.end().catch(() => undefined);
+      const { client } = session;
       session = undefined;
+      await client.end().catch(() => undefined);
     }
+    // A database that ends each session is asked once in a round.
+    wake = Promise.withResolvers<undefined>();
   }
 
   async function run(): Promise<void> {
@@ -221,9 +245,10 @@ export async function openLeaders(
       } catch {
         await loseSession();
       }
-      const next = [wake.promise, delay(roundMs, undefined, { signal }).catch(() => undefined)];
-      // An ended session is found by the next query.
-      await Promise.race(session === undefined ? next : [...next, session.ended]);
+      await Promise.race([
+        wake.promise,
+        delay(roundMs, undefined, { signal }).catch(() => undefined),
+      ]);
       wake = Promise.withResolvers<undefined>();
     }
   }
@@ -262,6 +287,11 @@ export async function openLeaders(
               }
             },
           };
+    },
+    leave(role) {
+      if (roles.delete(role)) {
+        wake.resolve(undefined);
+      }
     },
     async close() {
       stopping.abort();

@@ -60,6 +60,7 @@ describe('two gates on one database', () => {
                   : Promise.reject(new PoolError('database_lock_lost', 'another one leads')),
             };
       },
+      leave: () => undefined,
     };
   }
   function start(name: Name, other: Partial<PublisherDeps> = {}): Promise<Publisher> {

@@ -310,6 +310,19 @@ describe('a PostgreSQL server that goes away', () => {
     await store(second, next);
   });
 
+  it('hands a role over that its leader leaves, and back', async () => {
+    const [first, second] = await Promise.all([openPlatform(), openPlatform()]);
+    const term = await lead(first);
+    second.leaders.term(role);
+    first.leaders.leave(role);
+    const next = await lead(second);
+    expect(next.epoch).toBe(term.epoch + 1);
+    await expect(store(first, term)).rejects.toMatchObject({ code: 'database_lock_lost' });
+    expect(first.leaders.term(role)).toBeUndefined();
+    second.leaders.leave(role);
+    expect((await lead(first)).epoch).toBe(term.epoch + 2);
+  });
+
   it('does not admit the next leader while the previous one stores what it will send', async () => {
     const [first, second] = await Promise.all([openPlatform(), openPlatform()]);
     const term = await lead(first);

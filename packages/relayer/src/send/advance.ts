@@ -167,7 +167,12 @@ async function withdraw(pass: Pass, row: SubmissionRow, withdrawal: PoolCall): P
   await pass.inTurn(async () => {
     const { nonce, attempt } = await nextNonce(pass);
     const signed = await chain.sign(withdrawal, nonce, gas.gasLimit);
-    await writeAsLeader(pass, async (trx) => {
+    const isStored = await writeAsLeader(pass, async (trx) => {
+      // Another key's relayer may have sent something for it meanwhile.
+      await lockSubmission(trx, row.id);
+      if (await isUnderWay({ db: trx }, row.id)) {
+        return false;
+      }
       await trx
         .updateTable('submissions')
         .set({ state: 'submitted' })
@@ -176,9 +181,12 @@ async function withdraw(pass: Pass, row: SubmissionRow, withdrawal: PoolCall): P
         .execute();
       const as = { id: row.id, purpose: 'void', attempt } as const;
       await insertTransaction({ ...pass, db: trx }, as, signed);
+      return true;
     });
-    await chain.broadcast(signed.rawTransaction);
-    log.info({ txHash: signed.txHash }, 'withdrawal sent');
+    if (isStored) {
+      await chain.broadcast(signed.rawTransaction);
+      log.info({ txHash: signed.txHash }, 'withdrawal sent');
+    }
   });
   return 'done';
 }

@@ -1,45 +1,61 @@
 /**
- * Nonces that nothing was stored for, below one that is in use: the chain executes nothing behind such a gap. A node that answered a too
- * high number of transactions causes one.
+ * Nonces that nothing is stored for, or only what was dropped, below one that is in use: the chain executes nothing behind such a gap. A
+ * node that answered a too high number of transactions causes one, and a key that comes back after its transaction was given up.
  *
  * @module
  */
 import { writeAsLeader } from '@pool/database';
 import { insertTransaction, type RelayerDeps, type SentNonce } from './nonces.ts';
 
-/** Fills the gaps of the relayer's own account with payments of 0 to itself. @param open - of all accounts */
-export async function closeGaps(deps: RelayerDeps, open: readonly SentNonce[]): Promise<void> {
-  const { chain, log } = deps;
+export type Gap = {
+  readonly nonce: number;
+  readonly attempt: number;
+  /** The newest that waits for it. */
+  readonly behind: SentNonce[0];
+};
+
+/** The gaps of the relayer's own account. @param open - of all accounts */
+export async function findGaps(deps: RelayerDeps, open: readonly SentNonce[]): Promise<Gap[]> {
+  const { chain } = deps;
   const sender = chain.relayerAddress;
   const own = open.map(([newest]) => newest).filter((newest) => newest.sender === sender);
-  const last = own.at(-1);
-  if (last === undefined) {
-    return;
+  const behind = own.at(-1);
+  if (behind === undefined) {
+    return [];
   }
   const stored = new Set(own.map(({ nonce }) => nonce));
-  for (let nonce = await chain.fetchNonce(); nonce < last.nonce; nonce += 1) {
-    if (stored.has(nonce) || (await isStored(deps, nonce))) {
-      continue;
+  const gaps: Gap[] = [];
+  for (let nonce = await chain.fetchNonce(); nonce < behind.nonce; nonce += 1) {
+    const states = stored.has(nonce) ? undefined : await selectStates(deps, nonce);
+    // Given up under another key, or never stored. One with an outcome is used: a node that lags counts it as unused.
+    if (states?.every((state) => state === 'dropped') === true) {
+      gaps.push({ nonce, attempt: states.length, behind });
     }
-    const signed = await chain.signCancel(nonce);
-    const as = { id: last.submission_id, purpose: 'cancel', attempt: 0 } as const;
-    await writeAsLeader(deps, (trx) => insertTransaction({ ...deps, db: trx }, as, signed));
-    log.warn(
-      { nonce, behind: last.nonce, txHash: signed.txHash },
-      'a gap before a nonce is closed',
-    );
-    await chain.broadcast(signed.rawTransaction);
   }
+  return gaps;
 }
 
-/** Whatever its state: a node that lags counts it as unused. */
-async function isStored({ db, chain }: RelayerDeps, nonce: number): Promise<boolean> {
-  const row = await db
+/** Fills a gap with a payment of 0 to the account itself. */
+export async function closeGap(deps: RelayerDeps, { nonce, attempt, behind }: Gap): Promise<void> {
+  const { chain, log } = deps;
+  const signed = await chain.signCancel(nonce);
+  const as = { id: behind.submission_id, purpose: 'cancel', attempt } as const;
+  await writeAsLeader(deps, (trx) => insertTransaction({ ...deps, db: trx }, as, signed));
+  log.warn(
+    { nonce, behind: behind.nonce, txHash: signed.txHash },
+    'a gap before a nonce is closed',
+  );
+  await chain.broadcast(signed.rawTransaction);
+}
+
+/** Of all transactions that were ever stored for a nonce of the account. */
+async function selectStates({ db, chain }: RelayerDeps, nonce: number) {
+  const rows = await db
     .selectFrom('relayer_transactions')
-    .select('id')
+    .select('state')
     .where('chain', '=', chain.key)
     .where('sender', '=', chain.relayerAddress)
     .where('nonce', '=', nonce)
-    .executeTakeFirst();
-  return row !== undefined;
+    .execute();
+  return rows.map(({ state }) => state);
 }

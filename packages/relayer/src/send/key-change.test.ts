@@ -1,5 +1,6 @@
 /** The relayer's account changes while transactions of the old one are open, on a real chain. */
 import { assertField, fieldToHex } from '@pool/core';
+import { soleLeader } from '@pool/database';
 import { id } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
@@ -16,7 +17,7 @@ import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer } from '../indexer/indexer.ts';
 import { describeSettlement } from '../store/settlement-store.ts';
 import { findSubmission } from '../store/submissions.ts';
-import { runRelayerPass } from './relayer.ts';
+import { createRelayer, runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);
@@ -130,6 +131,28 @@ describe('a relayer that starts with another key while transactions of the old o
     expect((await recordOf('job-1')).state).toBe('settled');
     expect((await recordOf('job-2')).state).toBe('settled');
     expect(await chain.pool().batchCount()).toBe(2n);
+  });
+
+  it('leads the old account only during a pass: a process that has its key can also replace', async () => {
+    await accept('job-1');
+    await relay(before);
+    const left: string[] = [];
+    let leadsOld = false;
+    const { pass } = createRelayer({
+      ...{ db: database.db, chain: after, log, nowMs: () => nowMs, replaceAfterMs: 120_000 },
+      leaders: {
+        ...soleLeader,
+        term: (role) =>
+          leadsOld || role.endsWith(after.relayerAddress) ? soleLeader.term(role) : undefined,
+        leave: (role) => left.push(role),
+      },
+    });
+    // Another process leads it: this one goes on standing for it.
+    await pass();
+    expect(left).toEqual([]);
+    leadsOld = true;
+    await pass();
+    expect(left).toEqual([`relayer anvil ${before.relayerAddress}`]);
   });
 
   it('sends the bytes of the old account again if the node lost them', async () => {

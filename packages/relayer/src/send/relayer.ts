@@ -16,7 +16,7 @@ import { type Leaders, soleLeader } from '@pool/database';
 import { describeFailure } from '@pool/http-server';
 import { type SubmissionKind, type SubmissionRow, selectSubmission } from '../store/submissions.ts';
 import { advance, type Pass } from './advance.ts';
-import { closeGaps } from './close-gaps.ts';
+import { closeGap, findGaps } from './close-gaps.ts';
 import { createFairQueue, type FairQueue, type RowOutcome, runBounded } from './fair-queue.ts';
 import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
 import { readOutcomes } from './read-outcomes.ts';
@@ -56,7 +56,36 @@ export function createRelayer(deps: RelayerDeps & RelayerPeers) {
     kind,
     queue: createFairQueue(deps.nowMs),
   }));
-  return { pass: () => runPass(deps, lines) };
+  const { leaders = soleLeader, addresses = () => [deps.chain.relayerAddress] } = deps;
+  /** Accounts that it leads, or stands for. */
+  const standing = new Set<string>();
+  return {
+    async pass(): Promise<void> {
+      /** Another process leads them, or nobody yet. */
+      const waiting = new Set<string>();
+      const leadAs = (address: string): RelayerDeps | undefined => {
+        const term = leaders.term(nameRelayerRole(deps.chain.key, address));
+        standing.add(address);
+        if (term === undefined) {
+          waiting.add(address);
+          return undefined;
+        }
+        return { ...deps, assertLeader: term.assertLeader };
+      };
+      try {
+        await runPass(deps, addresses(), leadAs, lines);
+      } finally {
+        // Of an account that has no key here: a process that has it can also replace and cancel.
+        const accounts = addresses();
+        for (const address of standing) {
+          if (!accounts.includes(address) && !waiting.has(address)) {
+            standing.delete(address);
+            leaders.leave(nameRelayerRole(deps.chain.key, address));
+          }
+        }
+      }
+    },
+  };
 }
 
 /** One pass of a relayer without state of earlier passes. */
@@ -64,19 +93,16 @@ export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
   await createRelayer(deps).pass();
 }
 
+/** @param leadAs - the same term for the whole pass: if it ends meanwhile, nothing of the pass is stored, even if another term begins */
 async function runPass(
-  { leaders = soleLeader, addresses, ...given }: RelayerDeps & RelayerPeers,
+  { chain }: RelayerDeps,
+  addresses: readonly string[],
+  leadAs: (address: string) => RelayerDeps | undefined,
   lines: readonly Line[],
 ): Promise<void> {
-  const { chain } = given;
   // Sorted: each process divides alike, whatever the order of its keys.
-  const accounts = (addresses?.() ?? [chain.relayerAddress]).toSorted();
+  const accounts = addresses.toSorted();
   const mine = accounts.indexOf(chain.relayerAddress);
-  // The same term for the whole pass: if it ends meanwhile, nothing of the pass is stored, even if another term begins.
-  const leadAs = (address: string): RelayerDeps | undefined => {
-    const term = leaders.term(nameRelayerRole(chain.key, address));
-    return term === undefined ? undefined : { ...given, assertLeader: term.assertLeader };
-  };
   const deps = leadAs(chain.relayerAddress);
   if (deps === undefined) {
     return;
@@ -107,7 +133,10 @@ async function runPass(
       await isolate(follower, row, (own) => followNonce(own, sent, row, final, readsOf(sent)));
     },
   );
-  await closeGaps(deps, open);
+  for (const gap of await findGaps(deps, open)) {
+    const row = await selectSubmission(deps.db, gap.behind.submission_id);
+    await isolate(deps, row, (own) => closeGap(own, gap));
+  }
   if (deps.isWaiting?.() === true) {
     return;
   }

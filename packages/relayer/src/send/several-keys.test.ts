@@ -1,5 +1,5 @@
 /** A chain with two accounts of the relayer, and nonces that were decided in error, on a real chain. */
-import { assertField, fieldToHex } from '@pool/core';
+import { assertField, fieldToHex, PoolError } from '@pool/core';
 import { startLyingProxy } from '@pool/testkit';
 import { id } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -61,9 +61,9 @@ describe('relayers of two keys', () => {
     if (one === undefined) throw new Error('no key');
     return one;
   };
-  async function accept(count: number): Promise<void> {
+  async function accept(count: number, from = 0): Promise<void> {
     const deps = { db: database.db, chains: new Map([['anvil', first()]]), nowMs: Date.now };
-    for (let job = 0; job < count; job += 1) {
+    for (let job = from; job < from + count; job += 1) {
       const jobKey = `job-${job}`;
       const target = await chain.settlementTarget();
       const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
@@ -233,5 +233,47 @@ describe('relayers of two keys', () => {
       'cancelled',
     ]);
     expect(await chain.pool().batchCount()).toBe(1n);
+  });
+
+  it('close a nonce whose transaction was given up before the chain used it', async () => {
+    await chain.provider.send('evm_setAutomine', [false]);
+    await accept(4);
+    const start = await first().fetchNonce();
+    await open(0).pass();
+    expect((await sent()).map(({ nonce }) => nonce)).toEqual([start, start + 1]);
+    // As under another key, for a batch that can no longer land.
+    const { tx_hash } = await database.db
+      .updateTable('relayer_transactions')
+      .set({ state: 'dropped' })
+      .where('nonce', '=', start)
+      .returning('tx_hash')
+      .executeTakeFirstOrThrow();
+    await chain.provider.send('anvil_dropTransaction', [tx_hash]);
+    await open(0).pass();
+    expect((await sent()).slice(2)).toMatchObject([
+      { nonce: start, purpose: 'cancel', attempt: 1 },
+    ]);
+    await chain.provider.send('evm_setAutomine', [true]);
+    await chain.mine(2);
+    expect(await first().fetchNonce()).toBe(start + 2);
+  });
+
+  it('send other batches while the fees are too high to close a gap', async () => {
+    await accept(2);
+    const honest = first();
+    const start = await honest.fetchNonce();
+    let ahead = 2;
+    const dear: PoolChain = {
+      ...honest,
+      relayerAddress: honest.relayerAddress,
+      fetchNonce: async () => (await honest.fetchNonce()) + ahead,
+      signCancel: () => Promise.reject(new PoolError('fee_cap_reached', 'too dear')),
+    };
+    const relayer = open(0, dear);
+    await relayer.pass();
+    ahead = 0;
+    await accept(2, 2);
+    await relayer.pass();
+    expect((await sent()).map(({ nonce }) => nonce)).toEqual([start + 2, start + 3]);
   });
 });
