@@ -96,9 +96,9 @@ export default {
     }),
     forbid(
       'no-tests-in-production',
-      { pathNot: [TEST, '^packages/[^/]+/scripts/', '^tooling/bench/'] },
+      { pathNot: [TEST, '^packages/[^/]+/scripts/', '^tooling/(bench|model)/'] },
       TEST,
-      'Only a test imports a test; benchmarks and scripts may use the helpers of tests.',
+      'Only a test imports a test; benchmarks, scripts and replays of the model may use the helpers of tests.',
     ),
     forbid(
       'kernels-are-for-provers-setup-and-scanning',

@@ -82,6 +82,7 @@ export default defineConfig({
             'packages/relayer/src/accept/redeliver-notes',
             'packages/relayer/src/indexer/indexer',
             'packages/relayer/src/send/{erase-dead-notes,nonces,settlement-flow,several-keys,spend-flow}',
+            'tooling/model/replay',
           ].map((file) => `${file}.test.ts`),
           exclude: ignored,
           globalSetup: 'packages/database/test/postgres-setup.ts',

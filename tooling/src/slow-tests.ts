@@ -36,6 +36,8 @@ export const slowUnitTests: readonly string[] = [
   'apps/agent/src/onboard/{onboard,onboard-custodian}.test.ts',
   'packages/circuits/src/cli.test.ts',
   'tooling/src/{lint-rules,readme-examples}.test.ts',
+  // A simulation for each seeded fault of the model.
+  'tooling/model/faults.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
   'packages/circuits/src/ceremony/{beacon-only,poisoned-powers,snarkjs}.test.ts',
   'packages/circuits/src/ceremony/{key/powers-origin,verify/verify-key,verify/verify-key-powers,verify/verify-sections}.test.ts',
