@@ -246,6 +246,24 @@ describe('createIndexer', () => {
     },
   );
 
+  it('does not count the mismatches of a term before: another process led meanwhile', async () => {
+    fake.fund(1);
+    fake.state.final = 1;
+    fake.state.noteRoot = word(2);
+    const indexer = create();
+    const passIn = async (epoch: number, passes: number) => {
+      for (let pass = 0; pass < passes; pass += 1) {
+        await indexer.pass({ epoch, assertLeader: () => Promise.resolve() });
+        nowMs += 7_500;
+      }
+    };
+    await passIn(1, 4);
+    await passIn(3, 4);
+    expect(await halted()).toBeUndefined();
+    await passIn(3, 1);
+    expect(await halted()).toContain('differs');
+  });
+
   it('reads a mismatch again on fresh state before it halts', async () => {
     fake.fund(1);
     fake.state.final = 1;

@@ -7,7 +7,7 @@
 import { writeAsLeader } from '@pool/database';
 import { insertTransaction, type RelayerDeps, type SentNonce } from './nonces.ts';
 
-export type Gap = {
+type Gap = {
   readonly nonce: number;
   readonly attempt: number;
   /** The newest that waits for it. */
