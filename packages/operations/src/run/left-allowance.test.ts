@@ -47,6 +47,36 @@ describe('the permit of a batch that was cancelled after its release', () => {
   });
 });
 
+it('gives no new approval for a batch that lands while its allowance is read', async () => {
+  const world = await createWorld({ finalityBlocks: 5 });
+  const job = await world.accept();
+  const { chain, platform } = world;
+  platform.beforeInclusion = () => {
+    platform.beforeInclusion = undefined;
+    chain.balance = 0n;
+  };
+  const { fetchAllowance } = chain;
+  chain.fetchAllowance = async (...asked) => {
+    const row = platform.rows.get('run-1');
+    if (row?.state === 'reverted' && chain.funds === 0) {
+      // A transaction that the platform held for lost.
+      chain.mineFund(row.batch, undefined);
+    }
+    return fetchAllowance(...asked);
+  };
+  await world.run(job, undefined, {
+    onEvent: ({ kind }) => {
+      if (kind === 'refused') {
+        chain.balance = 10n ** 30n;
+      }
+    },
+  });
+  expect(viewOf(job).result?.status).toBe('completed');
+  expect(chain.funds).toBe(1);
+  expect(chain.approvals).toHaveLength(1);
+  expect(chain.allowance).toBe(0n);
+});
+
 it('reports an approval that could not be taken back, even if another agent made the payment', async () => {
   const world = await createWorld({ permit: true });
   await world.run(await world.accept());

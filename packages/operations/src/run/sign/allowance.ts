@@ -8,6 +8,7 @@ import { bytesToHex32, describeAmountOf, hexToBytes, PoolError } from '@pool/cor
 import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { FunderRequest } from '../../ports.ts';
 import { type DatedBatch, loadDated } from '../batch/batch.ts';
+import { hasLeft } from '../job/phases.ts';
 import type { Run } from '../job/run.ts';
 import {
   approve,
@@ -61,6 +62,13 @@ async function grantOnce(asking: Asking): Promise<'granted' | 'mined' | 'look-ag
   const allowance = await run.chain.fetchAllowance(run.token, run.funder.address);
   if (allowance >= run.total) {
     return run.given.approvalRequest === undefined ? 'granted' : dropRequest(asking);
+  }
+  if (hasLeft(run.phase)) {
+    const { funded, pending } = await run.chain.fetchNonceState(run.funder.address, run.batchNonce);
+    if (pending || funded !== undefined) {
+      // It landed before the allowance was read, and took it. Another allowance would be left.
+      return 'granted';
+    }
   }
   const { permitName, permitVersion, zeroFirst } = run.tokenSettings;
   if (permitName !== undefined && permitVersion !== undefined) {
