@@ -124,7 +124,7 @@ export async function runScaleBench(args: readonly string[]): Promise<void> {
     saveSection('scale', {
       title: 'Many wallets and many notes',
       ...createStamp(),
-      about: `${wallets.toLocaleString('en')} wallets at gate and platform, ${notes.toLocaleString('en')} notes at the platform, in batches of ${slots}, on PostgreSQL ${server.version.replace(/^.* /, '')}. A download is limited to 4 MiB a second (\`PLATFORM_RATE_BATCHES\`). All processes share the machine.`,
+      about: `${wallets.toLocaleString('en')} wallets at gate and platform, ${notes.toLocaleString('en')} notes at the platform, in batches of ${slots}, on PostgreSQL ${server.version.replace(/^.* /, '')}. One holder may download 240 MiB at once, then 4 MiB a second (\`PLATFORM_RATE_BATCHES\`). All processes share the machine.`,
       tables: [{ columns: ['what', 'measured'], rows }],
     });
   } finally {
