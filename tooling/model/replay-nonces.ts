@@ -11,7 +11,8 @@ import type { PlatformDatabase } from '../../packages/database/src/platform-tabl
 import { createLog } from '../../packages/http-server/src/service/log.ts';
 import type { PoolChain } from '../../packages/relayer/src/chain/pool-chain.ts';
 import { advance } from '../../packages/relayer/src/send/advance.ts';
-import { followNonce, selectOpenNonces } from '../../packages/relayer/src/send/nonces.ts';
+import { followNonce } from '../../packages/relayer/src/send/nonces.ts';
+import { selectOpenNonces } from '../../packages/relayer/src/send/sent-nonces.ts';
 import { describeNewSettlement } from '../../packages/relayer/src/store/settlement-store.ts';
 import {
   findSubmission,

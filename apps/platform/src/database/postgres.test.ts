@@ -21,7 +21,7 @@ import {
 } from '../../../../packages/database/test/test-store.ts';
 import { createLog } from '../../../../packages/http-server/src/service/log.ts';
 import { type GateTables, gateMigrations } from '../../../../packages/pool-gate/src/gate-tables.ts';
-import { insertTransaction } from '../../../../packages/relayer/src/send/nonces.ts';
+import { insertTransaction } from '../../../../packages/relayer/src/send/sent-nonces.ts';
 import { parsePlatformConfig } from '../config.ts';
 import { createTestEnvironments } from '../fixtures/test-environment.ts';
 import { servePlatform } from '../serve-platform.ts';

@@ -16,7 +16,7 @@ import { wantWallet } from '../../../../packages/pool-gate/src/leaves.ts';
 import { openTestGateDatabase } from '../../../../packages/pool-gate/test/test-gate-database.ts';
 import { redeliverNotes } from '../../../../packages/relayer/src/accept/redeliver-notes.ts';
 import { assertTotalLeft } from '../../../../packages/relayer/src/budget/relayer-total.ts';
-import { insertCall } from '../../../../packages/relayer/src/send/nonces.ts';
+import { insertCall } from '../../../../packages/relayer/src/send/sent-nonces.ts';
 import {
   batchIdOf,
   describeNewSettlement,

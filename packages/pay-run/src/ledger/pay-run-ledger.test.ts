@@ -57,17 +57,35 @@ describe('the ledger of pay runs', () => {
     expect(labels).toEqual(['z', '2026-11']);
   });
 
-  it('takes over what a machine paid before it shared its job store, and refuses another roster', async () => {
-    const file = openPayRunLedger(payRunLedgerPath(home));
-    await file.change(name, () => record);
-    await file.close();
-    expect(await listAllPayRuns(place)).toEqual([{ ...name, record }]);
-    expect(await (await open()).read(name)).toEqual(record);
-    if (isShared) {
-      const again = openPayRunLedger(payRunLedgerPath(home));
-      await again.change(name, () => ({ ...record, digest: 'another' }));
-      await again.close();
+  it('takes over what machines paid before they shared their job store', async () => {
+    const path = payRunLedgerPath(home);
+    async function keep(kept: PayRunRecord): Promise<void> {
+      const file = openPayRunLedger(path);
+      await file.change(name, () => kept);
+      await file.close();
+    }
+    const part = { attempt: 1, sent: 'accepted' as const, sinceMs: 5 };
+    const paid = { digest: 'a', parts: [part, part] };
+    await keep(paid);
+    expect(await listAllPayRuns(place)).toEqual([{ ...name, record: paid }]);
+    expect(await (await open()).read(name)).toEqual(paid);
+    if (!isShared) {
+      return;
+    }
+    expect(existsSync(path)).toBe(false);
+    // Another machine was further with one part, and had nothing sent of another roster.
+    const second = { ...part, attempt: 2, sent: 'sending' as const };
+    await keep({ digest: 'a', parts: [second, { ...part, sent: 'no' }] });
+    expect(await (await open()).read(name)).toEqual({ digest: 'a', parts: [second, part] });
+    await keep({ digest: 'b', parts: [{ ...part, sent: 'no' }] });
+    expect((await (await open()).read(name))?.digest).toBe('a');
+    for (const other of [
+      { digest: 'b', parts: [part, part] },
+      { digest: 'a', parts: [part] },
+    ]) {
+      await keep(other);
       await expect(openLedger(place)).rejects.toMatchObject({ code: 'pay_run_conflict' });
+      expect(existsSync(path)).toBe(true);
     }
   });
 

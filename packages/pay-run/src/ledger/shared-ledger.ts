@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { isPoolError, PoolError, quote } from '@pool/core';
 import { findJobServer, type JobStorePlace } from '@pool/idempotency';
 import {
@@ -14,10 +14,12 @@ import {
   type PostgresTables,
 } from '@pool/storage/postgres';
 import type { LedgerPlace } from '../ports.ts';
+import { isSent } from './pay-run-claim.ts';
 import {
   createConflict,
   type NamedPayRun,
   openPayRunLedger,
+  type PartRecord,
   type PayRunLedger,
   type PayRunName,
   parseRecord,
@@ -51,7 +53,7 @@ export async function openLedger({ home, jobs }: LedgerPlace): Promise<PayRunLed
   }
   const ledger = createSharedLedger(await openPostgresTables(options).catch(rethrow));
   try {
-    await takeOver(await listFile(path), { path, ledger });
+    await takeOver(path, ledger);
     return ledger;
   } catch (error) {
     await ledger.close();
@@ -69,26 +71,47 @@ async function listFile(path: string): Promise<readonly NamedPayRun[]> {
   }
 }
 
-/** The file stays: it is read again, and is right if the store is changed back. @throws PoolError `pay_run_conflict` */
-async function takeOver(
-  kept: readonly NamedPayRun[],
-  { path, ledger }: { readonly path: string; readonly ledger: PayRunLedger },
-): Promise<void> {
-  const shared = new Map((await ledger.listAll()).map((one) => [nameOf(one), one.record]));
-  for (const one of kept) {
-    const { record, ...name } = one;
-    if (shared.get(nameOf(one))?.digest === record.digest) {
-      continue;
-    }
-    await ledger.change(name, (current) => {
-      if (current !== undefined && current.digest !== record.digest) {
-        throw createConflict(
-          `label ${quote(name.payRun)} is of one roster in ${path} and of another one in ${place}, so both may be paid. Nothing is sent. Find out what was paid under it, then move the file away`,
-        );
-      }
-      return current ?? record;
-    });
+/**
+ * Once: the file gets another name when all of it is in the table. If the process dies before, the next command begins again.
+ * @throws PoolError `pay_run_conflict`
+ */
+async function takeOver(path: string, ledger: PayRunLedger): Promise<void> {
+  if (!existsSync(path)) {
+    return;
   }
+  for (const { record, ...name } of await listFile(path)) {
+    if (record.parts.some(isSent)) {
+      await ledger.change(name, (current) => {
+        if (current === undefined || !current.parts.some(isSent)) {
+          return record;
+        }
+        if (current.digest !== record.digest || current.parts.length !== record.parts.length) {
+          throw createConflict(
+            `label ${quote(name.payRun)} is of one roster in ${path} and of another one, or one in other parts, in ${place}, so both may be paid. Nothing is sent. Find out what was paid under it, then move the file away`,
+          );
+        }
+        const parts = current.parts.map((part, place) => chooseLater(part, record.parts[place]));
+        return { ...record, parts };
+      });
+    }
+  }
+  try {
+    renameSync(path, `${path}.shared`);
+  } catch (error) {
+    // Another command of this machine was faster.
+    if (existsSync(path)) {
+      throw error;
+    }
+  }
+}
+
+const progress: readonly PartRecord['sent'][] = ['no', 'sending', 'accepted'];
+
+/** What two machines know of a part: the later attempt counts, and of one attempt how far it came. */
+function chooseLater(one: PartRecord, other: PartRecord = one): PartRecord {
+  const ahead =
+    other.attempt - one.attempt || progress.indexOf(other.sent) - progress.indexOf(one.sent);
+  return ahead > 0 ? other : one;
 }
 
 function nameOf({ chain, token, payRun }: PayRunName): string {

@@ -8,8 +8,8 @@ import {
 import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
 import { createLog } from '../../../http-server/src/service/log.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { insertCall } from '../send/nonces.ts';
 import { createRelayerWatch } from '../send/relayer-health.ts';
+import { insertCall } from '../send/sent-nonces.ts';
 import {
   computeReserve,
   defaultSettlementLimits,

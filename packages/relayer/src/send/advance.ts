@@ -21,13 +21,8 @@ import {
   selectSubmission,
 } from '../store/submissions.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import {
-  decideCall,
-  insertCall,
-  insertTransaction,
-  isRoleMissing,
-  type RelayerDeps,
-} from './nonces.ts';
+import { decideCall, isRoleMissing } from './nonces.ts';
+import { insertCall, insertTransaction, type RelayerDeps } from './sent-nonces.ts';
 
 /** What the submissions of a pass share. */
 export type Pass = RelayerDeps & {

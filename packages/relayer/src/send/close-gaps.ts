@@ -5,7 +5,7 @@
  * @module
  */
 import { writeAsLeader } from '@pool/database';
-import { insertTransaction, type RelayerDeps, type SentNonce } from './nonces.ts';
+import { insertTransaction, type RelayerDeps, type SentNonce } from './sent-nonces.ts';
 
 type Gap = {
   readonly nonce: number;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { FinalBlock, NonceReads } from '@pool/evm-sender';
-import type { RelayerDeps, SentNonce } from './nonces.ts';
+import type { RelayerDeps, SentNonce } from './sent-nonces.ts';
 
 /** @returns the reads of one nonce. What failed fails there, so that it delays no other nonce */
 export async function readOutcomes(

@@ -18,10 +18,11 @@ import { type SubmissionKind, type SubmissionRow, selectSubmission } from '../st
 import { advance, type Pass } from './advance.ts';
 import { closeGap, findGaps } from './close-gaps.ts';
 import { createFairQueue, type FairQueue, type RowOutcome, runBounded } from './fair-queue.ts';
-import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
+import { followNonce } from './nonces.ts';
 import { readOutcomes } from './read-outcomes.ts';
+import { type RelayerDeps, selectOpenNonces } from './sent-nonces.ts';
 
-export type { RelayerDeps } from './nonces.ts';
+export type { RelayerDeps } from './sent-nonces.ts';
 
 /** Calls of the chain's node at once. */
 const parallel = 8;
