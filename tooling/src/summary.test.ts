@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { forbidSkipsVariable, type Outcome, summarize } from './summary.ts';
 
+const root = resolve(import.meta.dirname, '../..');
 const long = [
   'packages/circuits/src/fund-64.test.ts > fund-64 and fund-256 a proof',
   'apps/sandbox/src/fund-256.e2e.test.ts > fund-256 pays the 65th',
@@ -26,6 +27,22 @@ it('allows a run that forbids skips to skip the long tests only, and a full run 
   expect(full.lines.at(-1)).toBe('7 passed, 5 failed');
 });
 
+it('knows every suite that only a full run has', () => {
+  const found = spawnSync('git', ['grep', '-oE', "describe\\.skipIf\\(!isFullRun\\)\\('[^']+'"], {
+    ...{ cwd: root, encoding: 'utf8' },
+  });
+  const skipped = found.stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/:describe.*\('/, ' > ').replace(/'$/, ' a test'));
+  expect(skipped).toContain('tooling/model/faults.test.ts > a simulation a test');
+  const { lines } = summarize(
+    { passed: 1, failed: [], skipped },
+    { forbidsSkips: true, isFullRun: false },
+  );
+  expect(lines.at(-1)).toBe(`1 passed, 0 failed, ${skipped.length} skipped`);
+});
+
 it('explains every skip in one line that says what to install', () => {
   const { lines, hasFailed } = summarize(outcome, lenient);
   expect(lines).toHaveLength(3);
@@ -44,8 +61,6 @@ it('names what failed, and fails a run in which nothing passed', () => {
   expect(hasFailed).toBe(true);
   expect(summarize({ passed: 0, failed: [], skipped: [] }, lenient).hasFailed).toBe(true);
 });
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** The real command on one file in a separate folder below tooling. */
 function runOn(

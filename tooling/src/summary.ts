@@ -26,6 +26,8 @@ const known: readonly KnownSkip[] = [
   { name: /spend-16x8\.test/, reason: long, isLong: true },
   // A payment of 65; its key alone takes minutes to make.
   { name: /fund-256\.e2e/, reason: long, isLong: true },
+  // The seeded faults of the protocol's model; those of its replays run always.
+  { name: /^tooling\/model\/faults\.test\.ts > a simulation/, reason: long, isLong: true },
   {
     name: /^(packages\/prover\/(src\/webgpu|test\/gpu-)|tooling\/src\/device-proofs)/,
     reason:
