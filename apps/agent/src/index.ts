@@ -8,4 +8,3 @@ export {
   parseConfig,
   readConfig,
 } from './config/config.ts';
-export { createAgentLog } from './services/agent-log.ts';

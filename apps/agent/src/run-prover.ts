@@ -6,11 +6,11 @@
  */
 import { openProductionKeys, type ProductionKeys } from '@pool/circuits';
 import { fundCircuits } from '@pool/core';
+import { createRedactedLog } from '@pool/http-server';
 import { findKeySource } from '@pool/operations';
 import { exitCodes, type Output } from '@pool/pay-run';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { readProverSettings } from './config/config.ts';
-import { createAgentLog } from './services/agent-log.ts';
 import { createConfiguredProver } from './services/agent-prover.ts';
 import { openProofQueue } from './services/fleet/proof-queue.ts';
 import { startProverWorker } from './services/fleet/prover-worker.ts';
@@ -42,7 +42,7 @@ export async function runProver(
     return exitCodes.ok;
   }
   const { queue: place, privateKey, ...settings } = readProverSettings(envFile);
-  const log = createAgentLog(settings.logLevel);
+  const log = createRedactedLog(settings.logLevel);
   const stopped = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => resolve(signal));

@@ -4,11 +4,10 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { type HttpServer, serveHttp } from '@pool/http-server';
+import { createRedactedLog, type HttpServer, serveHttp } from '@pool/http-server';
 import { exitCodes, type Output } from '@pool/pay-run';
 import { startAgent } from './agent.ts';
 import { readConfig } from './config/config.ts';
-import { createAgentLog } from './services/agent-log.ts';
 
 /** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;
@@ -19,7 +18,7 @@ export async function runServe(
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const config = readConfig(envFile);
-  const log = createAgentLog(config.logLevel);
+  const log = createRedactedLog(config.logLevel);
   const stopped = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => resolve(signal));

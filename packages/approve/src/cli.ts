@@ -125,10 +125,10 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     .action(async (given: { dryRun?: boolean; standby?: boolean; envFile?: string }) => {
       const { dryRun: isDryRun = false, standby: isStandby = false } = given;
       const { parseGateConfig } = await import('./config/config.ts');
-      const { createGateLog } = await import('./config/gate-home.ts');
+      const { createRedactedLog } = await import('@pool/http-server');
       const { runGate } = await import('./gate/run-gate.ts');
       const config = parseGateConfig(source, given.envFile);
-      const log = createGateLog(config.logLevel);
+      const log = createRedactedLog(config.logLevel);
       const note = isDryRun ? ', and votes nothing (dry run)' : '';
       await runGate({ config, log, isDryRun, isStandby, nowMs }, (url) =>
         streams.out(`pool-approve listens on ${url}${note}`),

@@ -14,7 +14,7 @@ export {
   type GateConfig,
   parseGateConfig,
 } from './config/config.ts';
-export { type ConfigSource, createGateLog } from './config/gate-home.ts';
+export type { ConfigSource } from './config/gate-home.ts';
 export { type FaultPoint, faultPoints } from './config/variables.ts';
 export { type Gate, type GateOptions, openGate } from './gate/gate.ts';
 export { runGate } from './gate/run-gate.ts';

@@ -15,7 +15,7 @@ export {
 export { hashCredential, isSameHash } from './service/credential-hash.ts';
 export { addApiPages, addHealthRoutes } from './service/health-routes.ts';
 export { type ListenConfig, listen } from './service/listen.ts';
-export { createLog, describeFailure, type Log } from './service/log.ts';
+export { createLog, createRedactedLog, describeFailure, type Log } from './service/log.ts';
 export { addMetricsRoute, answerMetrics, type Measure, type Sample } from './service/metrics.ts';
 
 export { readBearer, readIdempotencyKey, readJson, unauthorized } from './service/read-request.ts';

@@ -7,6 +7,7 @@
 
 import { openProductionKeys } from '@pool/circuits';
 import { PoolError, parseWalletPub } from '@pool/core';
+import { createRedactedLog } from '@pool/http-server';
 import { createSpendProverPort } from '@pool/operations';
 import { chooseFormat, type Output, readTypedAmounts, withInterruption } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
@@ -14,7 +15,6 @@ import type { Holder, HolderChain, Log } from '@pool/wallet/node';
 import { openSelfSubmission, readKeptNotes } from '@pool/wallet/node';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
-import { createAgentLog } from '../services/agent-log.ts';
 import { createConfiguredProver } from '../services/agent-prover.ts';
 import { findChain, findDecimals } from '../services/holder/spend-place.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
@@ -62,7 +62,7 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
   const order = { ...others, ...(amount === undefined ? {} : { amount }), token };
   const view = createSelfSubmitView(output.terminal);
   return await withInterruption(async (signal) => {
-    const log = createAgentLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel);
+    const log = createRedactedLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel);
     const { prover, port } = openProver(settings, log);
     const submission = openSelfSubmission({
       settings: { ...settings, gasPrivateKey },

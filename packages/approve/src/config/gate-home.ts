@@ -1,5 +1,5 @@
 /**
- * The gate's directory, its log, and the file of its configuration: `NAME=value` lines. It is chosen by `--env-file`, else `$APPROVE_ENV`, else `approve.env` in
+ * The gate's directory, and the file of its configuration: `NAME=value` lines. It is chosen by `--env-file`, else `$APPROVE_ENV`, else `approve.env` in
  * the gate's directory. It is never the file of an agent.
  *
  * @module
@@ -7,30 +7,12 @@
 
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createConfigFiles,
-  type ConfigSource as FileSource,
-  type LogLevel,
-} from '@pool/configuration';
+import { createConfigFiles, type ConfigSource as FileSource } from '@pool/configuration';
 import { errorCodeOf } from '@pool/core';
 import type { ShellLog } from '@pool/http-server';
-import { pino } from 'pino';
 
-// Structured log lines: ids, codes and counts, never an amount, a recipient or a secret. Fields with the names of secrets are removed as
-// a second line of defence.
-
-/** What the parts of the gate need of a log. */
+/** What the parts of the gate need of a log: ids, codes and counts, never an amount, a recipient or a secret. */
 export type GateLog = Omit<ShellLog, 'child'>;
-
-const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
-
-/** Writes JSON lines to stderr, because stdout is for results. */
-export function createGateLog(level: LogLevel): ShellLog {
-  return pino(
-    { level, base: null, redact: { paths: secretNames, remove: true } },
-    pino.destination({ dest: 2, sync: true }),
-  );
-}
 
 // The gate's directory. It holds the ledger, which one gate opens as its voter. The commands of the operator open it beside the running
 // gate: every write is one immediate transaction, so no socket has to be guarded (docs/decisions/0014).

@@ -5,12 +5,29 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
-import { destination, type Logger, pino } from 'pino';
+import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
 export function createLog(level: string, name: string): Log {
-  return pino({ level, name, base: { name } }, destination({ dest: 2, sync: true }));
+  return pino({ level, name, base: { name } }, openOutput());
+}
+
+const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
+
+/** As a second line of defence, fields with the names of secrets are removed. */
+export function createRedactedLog(level: string): Log {
+  return pino({ level, base: null, redact: { paths: secretNames, remove: true } }, openOutput());
+}
+
+/** Lines that wait for room on a full disk, in characters. Later ones are dropped. */
+const waitingLength = 1_000_000;
+
+function openOutput(): DestinationStream {
+  const output = destination({ dest: 2, sync: true, maxLength: waitingLength });
+  // Without a listener, each line that cannot be written would throw in the middle of the work that it tells of.
+  output.on('error', () => undefined);
+  return output;
 }
 
 /** The parts of an unexpected error that a log line may contain: its class, code and stack frames. */

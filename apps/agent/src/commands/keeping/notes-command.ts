@@ -5,6 +5,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { createRedactedLog } from '@pool/http-server';
 import { createSyncView, exitCodes, type Output, withProgress } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
@@ -17,7 +18,6 @@ import {
   readNotesFile,
 } from '@pool/wallet/node';
 import { readKeepingSettings } from '../../config/config.ts';
-import { createAgentLog } from '../../services/agent-log.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import { writeNewFile } from '../../terminal/new-file.ts';
@@ -130,7 +130,7 @@ async function withNotes<T>(
   const chain = findChain(settings, options.chain);
   const holder = await openHolder({ ...settings, chain: chain.key });
   ensureAgentHome(settings.home);
-  const log = createAgentLog('warn');
+  const log = createRedactedLog('warn');
   const notes = openLocalNotes({ home: settings.home, ...{ holder, chain, log }, ...ports });
   try {
     return await work({ notes, chain, holder });
