@@ -2,8 +2,13 @@
 import { expect, it } from 'vitest';
 import { runChaos } from './fixtures/chaos/chaos.ts';
 
-it('pays everybody once while agents, provers, platforms, gate and database are killed and frozen', async () => {
-  const report = await runChaos({ seed: 1, seconds: 25, say: () => undefined });
+it('pays everybody once while agents, provers, platforms, custodian, gates and database are killed and frozen', async () => {
+  const report = await runChaos({
+    seed: 1,
+    seconds: 25,
+    signer: 'custodian_a',
+    say: () => undefined,
+  });
   expect(report.violations).toEqual([]);
   expect(report.faults).toBeGreaterThan(3);
   expect(report.paid).toBeGreaterThan(0);

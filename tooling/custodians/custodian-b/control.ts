@@ -20,6 +20,7 @@ export type Control = {
   /** Arms a fault. @throws Error for an unknown one */
   fault(fault: FaultInput): void;
   faults(): readonly Fault[];
+  clearFaults(): void;
   /** Requests to the API, oldest first, with those that were refused. */
   requests(): readonly ApiRecord[];
   /** Posts to the callback handler, oldest first. */
@@ -61,6 +62,7 @@ export function createControl(deps: {
   return {
     fault: (fault) => faults.arm(fault),
     faults: () => faults.list(),
+    clearFaults: () => faults.clear(),
     requests: () => requests,
     callbacks: () => handler.records(),
     violations: () => processor.violations(),
@@ -126,6 +128,10 @@ export function createControlRoutes(control: Control): Hono {
   app.post('/faults', async (context) => {
     control.fault(await context.req.json());
     return context.json({ armed: control.faults().length });
+  });
+  app.delete('/faults', (context) => {
+    control.clearFaults();
+    return context.json({ done: true });
   });
   app.get('/requests', (context) => context.json(control.requests()));
   app.get('/callbacks', (context) => context.json(control.callbacks()));

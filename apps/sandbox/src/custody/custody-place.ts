@@ -5,8 +5,8 @@
  */
 import type { ChainsFile, EncryptionPublicKey, EvmAddress, Hex, WalletPub } from '@pool/core';
 import type { FunderKind } from '@pool/signers';
-import type { ManagedProcess } from '@pool/testkit';
 import type { Environment, StartNode } from '../processes/env-file.ts';
+import type { Service } from '../stack/service.ts';
 
 /** Signers of `--signer`: a key in the agent's process, or in the custody of a signer that has a simulator here. */
 export type SignerKind = 'local-key' | FunderKind;
@@ -45,10 +45,10 @@ export type Custody = {
   readonly funder: Environment;
   /** Variables of a holder's agent. Undefined: the kind has no signer for holders. */
   readonly holder: ((name: string) => Environment) | undefined;
-  /** The custodian's control routes, for tests. Undefined: no custodian. */
-  readonly custodianUrl: string | undefined;
+  /** The custodian, with control routes for tests. Undefined: none. */
+  readonly custodian: Service | undefined;
   /** The gate that votes. Undefined: none is needed. */
-  readonly gate: ManagedProcess | undefined;
+  readonly gate: Service | undefined;
   /** The directory of that gate, for its commands. */
   readonly gateHome: string | undefined;
 };

@@ -68,7 +68,7 @@ export async function startEnclaves(place: CustodyPlace): Promise<Custody> {
         DISBURSE_HOLDER_ENCLAVE_PCRS: enclave.pcrs,
       };
     },
-    custodianUrl: undefined,
+    custodian: undefined,
     gate: undefined,
     gateHome: undefined,
   };

@@ -6,34 +6,37 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { findFreePorts, isAnswering, type ManagedProcess, waitUntilReady } from '@pool/testkit';
+import { isAnswering, waitUntilReady } from '@pool/testkit';
 import type { Environment } from '../processes/env-file.ts';
 import { formatEnvFile, placeSecrets, writePrivate } from '../processes/env-file.ts';
+import { type Service, startService } from '../stack/service.ts';
 import { type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
 
-// Starts the simulator of a custodian as a process of its own.
-
-/** @returns its URL */
+/** Starts the simulator of a custodian as a process of its own. What it remembers is in a file, and survives its end. */
 export async function startProvider(
   place: CustodyPlace,
-  provider: { readonly name: string; readonly script: string; readonly config: unknown },
-): Promise<string> {
-  const { name, script, config } = provider;
+  provider: {
+    readonly name: string;
+    readonly script: string;
+    readonly port: number;
+    readonly config: object;
+  },
+): Promise<Service> {
+  const { name, script, port, config } = provider;
   const folder = join(place.directory, 'custody');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `${name}.json`);
-  writePrivate(path, JSON.stringify(config));
-  const process = place.start({ name, script, args: [path] });
-  return await waitUntilReady(process, async () => readUrl(process.output()));
-}
-
-/** The simulator prints one JSON line when it listens. */
-function readUrl(output: string): string | undefined {
-  return /"url":"(http:\/\/127\.0\.0\.1:[0-9]+)"/.exec(output)?.[1];
+  const stateFile = join(folder, `${name}-state.json`);
+  writePrivate(path, JSON.stringify({ ...config, port, stateFile }));
+  const service = startService(`http://127.0.0.1:${port}`, () =>
+    place.start({ name, script, args: [path] }),
+  );
+  await service.ready();
+  return service;
 }
 
 export type Gate = {
-  readonly process: ManagedProcess;
+  readonly service: Service;
   readonly home: string;
   /** How an agent hands its manifests over. */
   readonly agentVariables: Environment;
@@ -48,32 +51,32 @@ export type GateOptions = {
   /** Connection to the custodian, by variable. Files are written for values of more than one line. */
   readonly custodian: Environment;
   readonly policy: unknown;
-  /** Default: a free one. */
-  readonly port?: number;
+  readonly port: number;
 };
 
 /** Starts the gate and resolves when it is healthy: its doctor has found no way around it. */
 export async function startGate(place: CustodyPlace, options: GateOptions): Promise<Gate> {
-  const { name } = options;
+  const { name, port } = options;
   const home = join(place.directory, `${name}-home`);
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const [freePort = 0] = options.port === undefined ? await findFreePorts(1) : [options.port];
   const token = randomBytes(32).toString('hex');
-  const url = `http://127.0.0.1:${freePort}`;
+  const url = `http://127.0.0.1:${port}`;
   writePrivate(join(home, 'policy.json'), `${JSON.stringify(options.policy, undefined, 2)}\n`);
   writePrivate(join(home, 'chains.json'), `${JSON.stringify(place.chains, undefined, 2)}\n`);
   const variables = {
     APPROVE_MANIFEST_TOKEN: token,
-    APPROVE_PORT: String(freePort),
+    APPROVE_PORT: String(port),
     APPROVE_VOTE_LIMIT_SECONDS: String(voteLimitSeconds),
     ...options.custodian,
   };
   writePrivate(join(home, 'approve.env'), formatEnvFile(placeSecrets(home, variables)));
   const env = { APPROVE_HOME: home };
-  const process = place.start({ name, script: options.script, args: options.args, env });
-  await waitUntilReady(process, () => isAnswering(`${url}/healthz`));
+  const service = startService(url, () =>
+    place.start({ name, script: options.script, args: options.args, env }),
+  );
+  await waitUntilReady(service.process, () => isAnswering(`${url}/healthz`));
   return {
-    process,
+    service,
     home,
     agentVariables: { DISBURSE_APPROVE_URL: url, DISBURSE_APPROVE_TOKEN: token },
   };

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
 import { createSampleOrganisation } from '@pool/custodians/custodian-a';
@@ -28,7 +29,7 @@ const vaultAccount = '7';
 const asset = 'ETH_TEST5';
 
 async function startCustodianB(place: CustodyPlace): Promise<Custody> {
-  const [gatePort = 0] = await findFreePorts(1);
+  const [port = 0, gatePort = 0] = await findFreePorts(2);
   const callbackUrl = `http://127.0.0.1:${gatePort}`;
   const settings = place.chains.chains[place.chain];
   const example = createExample({
@@ -42,9 +43,10 @@ async function startCustodianB(place: CustodyPlace): Promise<Custody> {
   });
   const { config, users, handlerKeys, cosignerPublicKey } = example;
   const { cosigner } = config;
-  const url = await startProvider(place, {
+  const custodian = await startProvider(place, {
     name: 'custodian-b',
     script: custodianBScript,
+    port,
     config: {
       ...config,
       cosigner: { ...cosigner, callback: { url: callbackUrl, publicKey: handlerKeys.publicKey } },
@@ -62,7 +64,7 @@ async function startCustodianB(place: CustodyPlace): Promise<Custody> {
     }),
     custodian: {
       APPROVE_CUSTODIAN: 'custodian_b',
-      APPROVE_CUSTODIAN_B_URL: url,
+      APPROVE_CUSTODIAN_B_URL: custodian.url,
       APPROVE_CUSTODIAN_B_API_KEY: users.gate.apiKey,
       APPROVE_CUSTODIAN_B_API_SECRET: users.gate.privateKey,
       APPROVE_CUSTODIAN_B_CALLBACK_URL: callbackUrl,
@@ -76,7 +78,7 @@ async function startCustodianB(place: CustodyPlace): Promise<Custody> {
     kind: 'custodian_b',
     funder: {
       DISBURSE_SIGNER: 'custodian_b',
-      DISBURSE_CUSTODIAN_B_URL: url,
+      DISBURSE_CUSTODIAN_B_URL: custodian.url,
       DISBURSE_CUSTODIAN_B_API_KEY: users.agent.apiKey,
       DISBURSE_CUSTODIAN_B_API_SECRET: users.agent.privateKey,
       DISBURSE_CUSTODIAN_B_VAULT_ACCOUNT: vaultAccount,
@@ -86,8 +88,8 @@ async function startCustodianB(place: CustodyPlace): Promise<Custody> {
       ...gate.agentVariables,
     },
     holder: undefined,
-    custodianUrl: url,
-    gate: gate.process,
+    custodian,
+    gate: gate.service,
     gateHome: gate.home,
   };
 }
@@ -106,16 +108,31 @@ function holderWallet(name: string): string {
 
 async function startCustodianA(place: CustodyPlace): Promise<Custody> {
   const { funder, holders } = place;
+  const [port = 0, gatePort = 0] = await findFreePorts(2);
   const { config, initiator, approver } = createSampleOrganisation({
     [funderWallet]: funder.privateKey,
     ...Object.fromEntries(holders.map(({ name, privateKey }) => [holderWallet(name), privateKey])),
   });
-  const url = await startProvider(place, { name: 'custodian-a', script: custodianAScript, config });
+  const secret = randomBytes(32).toString('hex');
+  const webhook = {
+    id: 'wh-gate',
+    url: `http://127.0.0.1:${gatePort}/v1/webhooks/custodian-a`,
+    secret,
+    events: ['policy.approval.pending'],
+  };
+  const custodian = await startProvider(place, {
+    name: 'custodian-a',
+    script: custodianAScript,
+    port,
+    config: { ...config, webhooks: [webhook] },
+  });
+  const { url } = custodian;
   const initiators = [initiator.userId];
   const gate = await startGate(place, {
     name: 'approve-a',
     script: agentScript,
     args: ['approve'],
+    port: gatePort,
     policy: createPolicy(place, {
       funder: { wallets: [funderWallet], initiators },
       holders: holders.map((holder) => ({
@@ -132,6 +149,7 @@ async function startCustodianA(place: CustodyPlace): Promise<Custody> {
       APPROVE_CUSTODIAN_A_CREDENTIAL_ID: approver.credentialId,
       APPROVE_CUSTODIAN_A_SERVICE_KEY: approver.privateKey,
       APPROVE_CUSTODIAN_A_USER_ID: approver.userId,
+      APPROVE_CUSTODIAN_A_WEBHOOK_SECRET: secret,
       APPROVE_CUSTODIAN_A_POLL_SECONDS: '1',
     },
   });
@@ -160,8 +178,8 @@ async function startCustodianA(place: CustodyPlace): Promise<Custody> {
         holders.find((holder) => holder.name === name)?.walletPub ?? '',
       DISBURSE_HOLDER_VOTE_LIMIT_SECONDS: '300',
     }),
-    custodianUrl: url,
-    gate: gate.process,
+    custodian,
+    gate: gate.service,
     gateHome: gate.home,
   };
 }

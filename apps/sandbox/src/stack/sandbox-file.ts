@@ -16,13 +16,13 @@ export function sandboxFilePath(directory: string): string {
 }
 
 function describeStack(stack: Stack) {
-  const { kind, custodianUrl, gateHome } = stack.custody ?? {};
+  const { kind, custodian, gateHome } = stack.custody ?? {};
   const signer: SignerKind = kind ?? 'local-key';
   return {
     /** Where the funder's key is. */
     signer,
     // Both absent if the signer is no custodian: its simulator, with its control routes, and `APPROVE_HOME` of the gate that votes.
-    ...(custodianUrl === undefined ? {} : { custodianUrl }),
+    ...(custodian === undefined ? {} : { custodianUrl: custodian.url }),
     ...(gateHome === undefined ? {} : { approveHome: gateHome }),
     agentUrl: stack.agent.url,
     platformUrl: stack.platformUrl,
