@@ -6,7 +6,7 @@
 import type { ChainsFile, EncryptionPublicKey, EvmAddress, Hex, WalletPub } from '@pool/core';
 import type { FunderKind } from '@pool/signers';
 import type { Environment, StartNode } from '../processes/env-file.ts';
-import type { Service } from '../stack/service.ts';
+import type { Service } from '../processes/service.ts';
 
 /** Signers of `--signer`: a key in the agent's process, or in the custody of a signer that has a simulator here. */
 export type SignerKind = 'local-key' | FunderKind;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { isAnswering, waitUntilReady } from '@pool/testkit';
 import type { Environment } from '../processes/env-file.ts';
 import { formatEnvFile, placeSecrets, writePrivate } from '../processes/env-file.ts';
-import { type Service, startService } from '../stack/service.ts';
+import { type Service, startService } from '../processes/service.ts';
 import { type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
 
 /** Starts the simulator of a custodian as a process of its own. What it remembers is in a file, and survives its end. */

@@ -47,6 +47,7 @@ import {
 } from '../processes/agent-process.ts';
 import { type Environment, type StartNode, writePrivate } from '../processes/env-file.ts';
 import { openProcessLedger, type ProcessLedger } from '../processes/process-ledger.ts';
+import { type Service, startService } from '../processes/service.ts';
 import {
   createGateEnvironment,
   createPlatformEnvironment,
@@ -54,7 +55,6 @@ import {
 } from '../processes/service-environment.ts';
 import { createEdgeToken } from './edge-token.ts';
 import type { OnboardPlace } from './headless-holder.ts';
-import { type Service, startService } from './service.ts';
 
 export type StackOptions = {
   /** Everything the deployment writes lies below this folder. */
