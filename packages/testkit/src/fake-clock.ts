@@ -6,6 +6,7 @@
 
 export type FakeClock = {
   nowMs(): number;
+  steadyMs(): number;
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   advanceSeconds(seconds: number): void;
 };
@@ -15,6 +16,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 10, 21, 9)): FakeClock 
   let now = startMs;
   return {
     nowMs: () => now,
+    steadyMs: () => now,
     async sleep(milliseconds, signal) {
       signal.throwIfAborted();
       now += milliseconds;

@@ -80,7 +80,11 @@ export async function startTcpProxy(ports: readonly number[]): Promise<TcpProxy>
       }
     });
     server.once('connect', () => {
-      join(client, server);
+      if (client.destroyed) {
+        server.destroy();
+      } else {
+        join(client, server);
+      }
     });
   }
 

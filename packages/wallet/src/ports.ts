@@ -10,6 +10,8 @@ import type { WitnessSignal } from '@pool/notes';
 export type Clock = {
   /** Milliseconds since the epoch. */
   nowMs(): number;
+  /** Of a clock that does not step when the clock of the machine is set. */
+  steadyMs(): number;
   /** @throws when the signal is aborted */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 };

@@ -14,6 +14,7 @@ function start(store: JobStore, perform: (run: JobRun) => Promise<void>): JobWor
     ...{ concurrency: 1, leaseTtlMs: 300, idleMs: 5, onInterrupted: () => undefined },
     clock: {
       nowMs: Date.now,
+      steadyMs: Date.now,
       sleep: async (milliseconds, signal) => {
         await delay(milliseconds, undefined, { signal });
       },

@@ -1,7 +1,26 @@
 // Protocol §8: batch 60 minutes, rounded up to 15 minutes.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { computeDeadline, isTooLateToLeave } from './waiting.ts';
+import { PoolError } from '@pool/core';
+import { computeDeadline, createPacer, isTooLateToLeave, retryWork } from './waiting.ts';
+
+/** A machine whose clock is set while a job waits. */
+function createClock() {
+  let [wallMs, steadyMs] = [1_000_000_000, 0];
+  return {
+    nowMs: () => wallMs,
+    steadyMs: () => steadyMs,
+    sleep: async (milliseconds: number) => {
+      wallMs += milliseconds;
+      steadyMs += milliseconds;
+    },
+    step(milliseconds: number) {
+      wallMs += milliseconds;
+    },
+  };
+}
+
+const hourMs = 3_600_000;
 
 describe('computeDeadline', () => {
   it('rounds up to a quarter of an hour, at least the window ahead', () => {
@@ -26,5 +45,40 @@ describe('isTooLateToLeave', () => {
     expect(isTooLateToLeave(3_540, 3_600, 3_600)).toBe(true);
     expect(isTooLateToLeave(26, 30, 30)).toBe(false);
     expect(isTooLateToLeave(27, 30, 30)).toBe(true);
+  });
+});
+
+describe('retryWork', () => {
+  it.each([
+    ['ahead', hourMs],
+    ['back', -hourMs],
+  ])('has its patience also if the clock of the machine is put %s', async (_, stepMs) => {
+    const clock = createClock();
+    let calls = 0;
+    const work = async (): Promise<never> => {
+      calls += 1;
+      if (calls === 1) {
+        clock.step(stepMs);
+      }
+      throw new PoolError('chain_unreachable', 'down');
+    };
+    const { signal } = new AbortController();
+    const options = { clock, patienceMs: 60_000, signal, onRetry: () => undefined };
+    await expect(retryWork(options, work)).rejects.toMatchObject({ code: 'chain_unreachable' });
+    expect(clock.steadyMs()).toBeGreaterThanOrEqual(60_000);
+    expect(clock.steadyMs()).toBeLessThan(75_000);
+  });
+});
+
+describe('createPacer', () => {
+  it('is due after its pause also if the clock of the machine is put back', async () => {
+    const clock = createClock();
+    const pacer = createPacer(clock, 500);
+    pacer.markTried();
+    clock.step(-hourMs);
+    await clock.sleep(1_999);
+    expect(pacer.isDue()).toBe(false);
+    await clock.sleep(1);
+    expect(pacer.isDue()).toBe(true);
   });
 });

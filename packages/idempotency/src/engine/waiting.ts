@@ -9,6 +9,8 @@ import { rethrowInterruption } from './interruption.ts';
 
 export type EngineClock = {
   nowMs(): number;
+  /** Measures pauses and patience: it does not step when the clock of the machine is set. */
+  steadyMs(): number;
   /** Rejects when the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 };
@@ -26,7 +28,7 @@ export async function retryWork<T>(
   { clock, patienceMs, signal, onRetry }: RetryOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const giveUpAtMs = clock.nowMs() + patienceMs;
+  const giveUpAtMs = clock.steadyMs() + patienceMs;
   for (let waitMs = 250; ; waitMs = Math.min(2 * waitMs, 10_000)) {
     try {
       return await work();
@@ -35,7 +37,7 @@ export async function retryWork<T>(
       if (!isPoolError(error) || !error.retryable || signal.aborted) {
         throw error;
       }
-      if (clock.nowMs() >= giveUpAtMs) {
+      if (clock.steadyMs() >= giveUpAtMs) {
         throw error;
       }
       onRetry(error);
@@ -51,13 +53,13 @@ export type Pacer = {
   markTried(): void;
 };
 
-export function createPacer({ nowMs }: Pick<EngineClock, 'nowMs'>, pollMs: number): Pacer {
+export function createPacer({ steadyMs }: Pick<EngineClock, 'steadyMs'>, pollMs: number): Pacer {
   let dueAtMs = 0;
   let waitMs = Math.max(2_000, pollMs);
   return {
-    isDue: () => nowMs() >= dueAtMs,
+    isDue: () => steadyMs() >= dueAtMs,
     markTried() {
-      dueAtMs = nowMs() + waitMs;
+      dueAtMs = steadyMs() + waitMs;
       waitMs = Math.min(2 * waitMs, 60_000);
     },
   };

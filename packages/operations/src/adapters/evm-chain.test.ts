@@ -134,7 +134,7 @@ async function createRealWorld() {
     },
     // The clock of the world takes no time; blocks do.
     clock: {
-      nowMs: world.clock.nowMs,
+      ...world.clock,
       async sleep(milliseconds, signal) {
         await provider.send('anvil_mine', ['0x1']);
         await world.clock.sleep(milliseconds, signal);

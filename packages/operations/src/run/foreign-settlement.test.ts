@@ -192,7 +192,7 @@ describe('a key that may still be paid on other terms', () => {
 /** Calls back whenever the job waits. */
 function withTick(world: World, onTick: () => void): DisbursementDeps['clock'] {
   return {
-    nowMs: world.clock.nowMs,
+    ...world.clock,
     async sleep(milliseconds, signal) {
       await world.clock.sleep(milliseconds, signal);
       onTick();

@@ -163,7 +163,7 @@ describe('the release record', () => {
     await expect(
       world.run(job, undefined, {
         clock: {
-          nowMs: world.clock.nowMs,
+          ...world.clock,
           async sleep(milliseconds) {
             looks += 1;
             if (looks > 3) {

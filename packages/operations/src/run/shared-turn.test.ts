@@ -35,7 +35,7 @@ async function createUnderfunded(options: WorldOptions) {
       turns,
       onEvent: (event) => events.push(event),
       clock: {
-        nowMs: world.clock.nowMs,
+        ...world.clock,
         async sleep(milliseconds, signal) {
           onTick();
           await world.clock.sleep(milliseconds, signal);
@@ -182,7 +182,7 @@ describe('a settlement that the platform never accepted', () => {
         turns,
         platform,
         clock: {
-          nowMs: world.clock.nowMs,
+          ...world.clock,
           async sleep(milliseconds, signal) {
             if (large.record().stage === 'settlement-refused') {
               throw new Error('power cut');

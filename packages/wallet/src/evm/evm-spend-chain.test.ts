@@ -148,6 +148,7 @@ function bootReal(posts: SpendSubmission[]): SpendDeps {
     findChain: () => context,
     clock: {
       nowMs: () => Date.now(),
+      steadyMs: () => performance.now(),
       sleep: async (milliseconds, signal) => {
         await sleep(milliseconds, undefined, { signal });
       },

@@ -105,6 +105,7 @@ async function run(input: PageInput): Promise<PageOutput> {
   const spender = createSpender({
     clock: {
       nowMs: () => Date.now(),
+      steadyMs: () => performance.now(),
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
     owner: 'page',

@@ -229,7 +229,7 @@ export async function readApproval(
  * @throws PoolError `approval_failed`
  */
 export async function settleApproval(run: Run, mayRevert = false): Promise<ApprovalStep> {
-  const giveUpAtMs = run.deps.clock.nowMs() + run.deps.patienceMs;
+  const giveUpAtMs = run.deps.clock.steadyMs() + run.deps.patienceMs;
   for (;;) {
     const rawTransaction = run.given.approvals.at(-1)?.rawTransaction;
     const state = await readApproval(run);
@@ -242,7 +242,7 @@ export async function settleApproval(run: Run, mayRevert = false): Promise<Appro
     if (state !== 'waiting') {
       return state === 'mined' ? state : 'look-again';
     }
-    if (run.deps.clock.nowMs() >= giveUpAtMs) {
+    if (run.deps.clock.steadyMs() >= giveUpAtMs) {
       return 'stuck';
     }
     if (rawTransaction !== undefined) {

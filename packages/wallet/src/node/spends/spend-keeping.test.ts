@@ -98,7 +98,7 @@ async function start(changes: Partial<ArchivedSpend> = {}) {
     ...{ archive, notes, log, retentionDays: 30, keepOpenings: async () => undefined },
     chains: new Map([[chain.key, chain]]),
     clock: {
-      nowMs: clock.nowMs,
+      ...clock,
       async sleep(ms) {
         passes += 1;
         clock.advanceSeconds(ms / 1000);
