@@ -1,7 +1,8 @@
 // Protocol §8: batch 60 minutes, rounded up to 15 minutes.
+
+import { PoolError } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PoolError } from '@pool/core';
 import { computeDeadline, createPacer, isTooLateToLeave, retryWork } from './waiting.ts';
 
 /** A machine whose clock is set while a job waits. */

@@ -22,12 +22,18 @@ describe('createIndexer', () => {
   beforeEach(async () => {
     await database.reset();
     fake = createNumberedChain();
-    nowMs = 0;
+    [nowMs, stepMs] = [0, 0];
   });
 
   let nowMs: number;
+  /** How far the clock of the machine was put. */
+  let stepMs: number;
   const create = () =>
-    createIndexer({ db: database.db, chain: fake.chain, log, nowMs: () => nowMs });
+    createIndexer({
+      ...{ db: database.db, chain: fake.chain, log },
+      nowMs: () => nowMs + stepMs,
+      steadyMs: () => nowMs,
+    });
   /** Runs passes until a mismatch halts the indexer. */
   async function passOften(indexer = create()): Promise<void> {
     for (let round = 0; round < 5; round += 1) {
@@ -245,6 +251,18 @@ describe('createIndexer', () => {
       expect((await indexed()).length).toBe(11);
     },
   );
+
+  it('believes a mismatch no sooner because the clock was put ahead', async () => {
+    fake.fund(1);
+    fake.state.final = 1;
+    fake.state.noteRoot = word(2);
+    const indexer = create();
+    for (let pass = 0; pass < 6; pass += 1) {
+      await indexer.pass();
+      stepMs += 7_500;
+    }
+    expect(await halted()).toBeUndefined();
+  });
 
   it('does not count the mismatches of a term before: another process led meanwhile', async () => {
     fake.fund(1);

@@ -50,6 +50,8 @@ export type IndexerDeps = {
   readonly chain: PoolChain;
   readonly log: Log;
   readonly nowMs: () => number;
+  /** A clock that does not step when the machine's is set. Default: the process's. */
+  readonly steadyMs?: () => number;
   /** Default: hashes on this thread. */
   readonly hashMany?: HashMany;
   /** As of the relayer. */
@@ -83,7 +85,8 @@ export function createIndexer(all: IndexerDeps) {
       doubt = undefined;
       return;
     }
-    const now = deps.nowMs();
+    const { steadyMs = () => performance.now() } = deps;
+    const now = steadyMs();
     // What this process saw before another one led says nothing about the passes in a row.
     const before = doubt?.epoch === epoch ? doubt : { sinceMs: now, passes: 0 };
     doubt = { ...before, passes: before.passes + 1, epoch };
