@@ -28,7 +28,7 @@ import {
   type Tenant,
   withTenancy,
 } from '@pool/operations';
-import { listEmployersOf } from '@pool/pay-run';
+import { listEmployersOf, shareLabels } from '@pool/pay-run';
 import { createEdgeClient, createKeyGate, createKeyVerifier } from '@pool/platform-client';
 import { assertSigns, openHolder } from '@pool/signers';
 import { createComputeQueue, createKeyLock } from '@pool/wallet';
@@ -295,6 +295,7 @@ async function openStores(
       'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
       fingerprintKeyId,
     );
+    await shareLabels(config);
     return { store, state, fleet: await open() };
   } catch (error) {
     await state?.close();

@@ -87,6 +87,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   const app = createShell({
     log,
     allowedHosts: [domain, ...deps.allowedHosts],
+    hostsVariable: 'PLATFORM_ALLOWED_HOSTS',
     allowedOrigins: [new URL(uri).origin, ...deps.allowedOrigins],
     maxBodyBytes,
     describeFailure,

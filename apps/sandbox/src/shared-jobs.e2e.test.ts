@@ -1,9 +1,13 @@
 // Two agents of one employer with one funder share a job store on a PostgreSQL server, and are killed again and again.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { queryDatabase } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import {
+  openPayRunLedger,
+  payRunLedgerPath,
+} from '../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readReceivedNotes } from './demo/received-notes.ts';
 import { createJobStore } from './fixtures/job-store.ts';
@@ -25,6 +29,15 @@ describe('agents that share a job store', () => {
   beforeAll(async () => {
     stack = await startTestStack();
     shared = await createJobStore();
+    // A label that this machine paid before it shared its jobs.
+    const home = join(stack.directory, 'survivor-home');
+    mkdirSync(home, { mode: 0o700 });
+    const ledger = openPayRunLedger(payRunLedgerPath(home));
+    await ledger.change({ chain: stack.chain, token: 'USDC', payRun: 'october' }, () => ({
+      digest: 'of another roster',
+      parts: [{ attempt: 1, sent: 'accepted', sinceMs: Date.now() }],
+    }));
+    await ledger.close();
     survivor = await stack.startAgent({ name: 'survivor', env: shared });
   });
   afterAll(async () => {
@@ -86,10 +99,10 @@ describe('agents that share a job store', () => {
   });
 
   it('continue a pay run of each other, and refuse another roster under its label', async () => {
-    const disburse = async ({ environment, home }: Agent, amount: bigint) => {
+    const disburse = async ({ environment, home }: Agent, amount: bigint, label = 'november') => {
       const file = join(home, 'roster.csv');
       writeFileSync(file, `address,amount\n${stack.holders[0]!.address},${amount}\n`);
-      const args = ['disburse', '--file', file, '--pay-run', 'november', '--json'];
+      const args = ['disburse', '--file', file, '--pay-run', label, '--json'];
       return await runAgentCommand({ environment: { ...environment, ...shared } }, args);
     };
     expect((await disburse(survivor, 3_000n)).code).toBe(0);
@@ -97,6 +110,7 @@ describe('agents that share a job store', () => {
     const again = await disburse(other, 3_000n);
     expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { isRepeat: true }]);
     expect((await disburse(other, 3_001n)).code).toBe(2);
+    expect((await disburse(other, 3_001n, 'october')).code).toBe(2);
   });
 
   it('are not ready while the database is away, and say so', async () => {

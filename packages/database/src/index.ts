@@ -17,6 +17,7 @@ export {
   type DatabaseConfig,
   lockDirectory,
   type Migration,
+  hasEmbeddedDatabase,
   migrateEmbedded,
   type OpenDatabase,
   openDatabase,

@@ -188,6 +188,11 @@ export async function migrateEmbedded<T>(
   };
 }
 
+/** Whether a process kept its rows there, in an embedded database. */
+export function hasEmbeddedDatabase(directory: string): boolean {
+  return existsSync(embeddedFolder(directory));
+}
+
 function embeddedFolder(directory: string): string {
   return join(directory, 'database');
 }
@@ -241,7 +246,7 @@ async function openPostgres<T>(
 
 // A server that silently replaced the embedded database would have no account and no settlement.
 function assertNoEmbedded(directory: string | undefined): void {
-  if (directory !== undefined && existsSync(embeddedFolder(directory))) {
+  if (directory !== undefined && hasEmbeddedDatabase(directory)) {
     throw new PoolError(
       'database_refused',
       'the data directory has an embedded database, which DATABASE_URL would ignore; name another data directory, or remove DATABASE_URL',

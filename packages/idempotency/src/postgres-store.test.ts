@@ -123,11 +123,14 @@ describe('the PostgreSQL store', () => {
     expect(await store.putOnce(write)).toBe('v');
   });
 
-  it('says at the start why the server lets nobody in', async () => {
-    const settings = settingsOf(url.replace(/:[^:@]+@/, ':wrong@'));
+  it.each([
+    [':wrong@', 'the server refuses this user or password (28P01)'],
+    ['@', 'the server asks for a password'],
+  ])('says at the start why the server lets nobody in with %s', async (password, why) => {
+    const settings = settingsOf(url.replace(/:[^:@]+@/, password));
     await expect(openPostgresStore({ settings })).rejects.toMatchObject({
       code: 'store_busy',
-      message: expect.stringContaining('the server refuses this user or password (28P01)'),
+      message: expect.stringContaining(why),
     });
   });
 

@@ -47,7 +47,7 @@ export { exitCodeOfError, exitCodes } from './exit-codes.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
 export { openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
-export { listAllPayRuns } from './ledger/shared-ledger.ts';
+export { listAllPayRuns, shareLabels } from './ledger/shared-ledger.ts';
 export {
   isAtRisk,
   listDeliveries,

@@ -120,6 +120,15 @@ describe('pool-gate', () => {
   const put = (client: GateClient, holder: TestHolder) =>
     client.putWallet(idOf(holder), holder.walletPub);
 
+  it('names the variable when it is called by another name, as through a proxy', async () => {
+    const refused = await appOf().request('http://gates.internal/v1/root');
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({
+      code: 'forbidden_host',
+      message: expect.stringContaining('GATE_ALLOWED_HOSTS'),
+    });
+  });
+
   describe('list', () => {
     it('answers a write once its root is final, and serves paths that lead to the chain’s root', async () => {
       const client = clientOf(appOf());

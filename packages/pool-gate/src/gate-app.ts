@@ -118,6 +118,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
   const app = createShell({
     log: deps.log,
     allowedHosts: deps.allowedHosts,
+    hostsVariable: 'GATE_ALLOWED_HOSTS',
     allowedOrigins: [],
     maxBodyBytes,
     describeFailure,

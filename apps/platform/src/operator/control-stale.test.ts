@@ -1,6 +1,6 @@
 // A control file of a dead process, whose port now belongs to another process.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -111,6 +111,15 @@ describe('a control file', () => {
       expect(await list()).toEqual({ edgeTokens: [] });
     },
   );
+
+  it('makes no database where a replica of a server is down', async () => {
+    await rm(join(directory, 'database'), { recursive: true });
+    await expect(list()).rejects.toMatchObject({
+      code: 'platform_not_running',
+      message: expect.stringContaining('set DATABASE_URL'),
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
 
   it('connects to the platform that wrote it', async () => {
     const control = await startControl(directory, {

@@ -7,7 +7,7 @@
 
 import { errorCodeOf, PoolError, Secret } from '@pool/core';
 import type { DatabaseConfig, PlatformTables } from '@pool/database';
-import { openStore, platformMigrations } from '@pool/database';
+import { hasEmbeddedDatabase, openStore, platformMigrations } from '@pool/database';
 import { createLog } from '@pool/http-server';
 import { openCredentialMint } from '../credentials/credential.ts';
 import { createControlApp } from './control.ts';
@@ -23,7 +23,7 @@ export type OperatorConfig = { readonly dataDirectory: string; readonly database
 
 /**
  * Runs `work` with a way to call the control routes.
- * @throws PoolError `control_file_stale`, and as `openStore`
+ * @throws PoolError `control_file_stale`, `platform_not_running`, and as `openStore`
  */
 export async function withControl<T>(
   { dataDirectory, database: config }: OperatorConfig,
@@ -32,6 +32,13 @@ export async function withControl<T>(
   const running = await connectControl(dataDirectory);
   if (running.kind === 'running') {
     return await work(running.call);
+  }
+  // A replica that is down leaves no database there. An empty one would answer, and stop the replica's next start.
+  if (config.kind === 'embedded' && !hasEmbeddedDatabase(dataDirectory)) {
+    throw new PoolError(
+      'platform_not_running',
+      `no platform runs in PLATFORM_DATA_DIR (${dataDirectory}), and it has no database: name the directory of a running platform, or set DATABASE_URL as for serve`,
+    );
   }
   const log = createLog('silent', 'platform');
   const database = await openStore<PlatformTables>(

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createJobDatabase } from '../fixtures/test-ledger.ts';
 import type { LedgerPlace } from '../ports.ts';
 import { openPayRunLedger, type PayRunRecord, payRunLedgerPath } from './pay-run-ledger.ts';
-import { listAllPayRuns, openLedger } from './shared-ledger.ts';
+import { listAllPayRuns, openLedger, shareLabels } from './shared-ledger.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const record: PayRunRecord = {
@@ -73,8 +73,13 @@ describe('the ledger of pay runs', () => {
       return;
     }
     expect(existsSync(path)).toBe(false);
+    // An agent that starts shares the labels before anybody pays.
+    await keep({ digest: 'a', parts: [{ ...part, attempt: 2 }, part] });
+    await shareLabels(place);
+    expect(existsSync(path)).toBe(false);
+    expect((await (await open()).read(name))?.parts[0]?.attempt).toBe(2);
     // Another machine was further with one part, and had nothing sent of another roster.
-    const second = { ...part, attempt: 2, sent: 'sending' as const };
+    const second = { ...part, attempt: 3, sent: 'sending' as const };
     await keep({ digest: 'a', parts: [second, { ...part, sent: 'no' }] });
     expect(await (await open()).read(name)).toEqual({ digest: 'a', parts: [second, part] });
     await keep({ digest: 'b', parts: [{ ...part, sent: 'no' }] });

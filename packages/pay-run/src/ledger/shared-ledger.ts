@@ -61,6 +61,17 @@ export async function openLedger({ home, jobs }: LedgerPlace): Promise<PayRunLed
   }
 }
 
+/**
+ * An agent that starts on a shared job store gives the labels of its machine to all, before any of them pays another roster under one.
+ * @throws as {@link openLedger}, and PoolError `pay_run_conflict`
+ */
+export async function shareLabels(place: LedgerPlace): Promise<void> {
+  if (findJobServer(place.jobs) !== undefined && existsSync(payRunLedgerPath(place.home))) {
+    const ledger = await openLedger(place);
+    await ledger.close();
+  }
+}
+
 /** What this machine paid before it shared its job store. Without it, an edited roster under a used label would be paid again. */
 async function listFile(path: string): Promise<readonly NamedPayRun[]> {
   const file = existsSync(path) ? openPayRunLedger(path) : undefined;

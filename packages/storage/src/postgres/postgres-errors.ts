@@ -21,7 +21,7 @@ const networkCodes =
 
 /** Messages that `pg` throws without a code. */
 const driverMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|The server does not support SSL|Client network socket disconnected)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|The server does not support SSL|SASL: |Client network socket disconnected)/;
 
 /** @returns `database_unavailable` (503, retryable) with the error as its cause, or the error as it is */
 export function toDatabaseError(error: unknown): unknown {
@@ -69,6 +69,9 @@ export function explainRefusal(error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : '';
   if (code?.startsWith('28') === true) {
     return `the server refuses this user or password (${code})`;
+  }
+  if (message.startsWith('SASL: ')) {
+    return 'the server asks for a password, and no usable one is configured';
   }
   if (code === '3D000') {
     return 'the server has no such database (3D000): create it, empty';

@@ -213,8 +213,13 @@ export function createFleetProver(options: {
       return { kind: 'fleet', detail: describeCount(provers.last()) };
     },
     probe: async () => {
-      const count = await provers.count();
-      return createFinding(count > 0, 'fleet', describeCount(count));
+      try {
+        const count = await provers.count();
+        return createFinding(count > 0, 'fleet', describeCount(count));
+      } catch {
+        const message = 'the queue of proofs (DISBURSE_PROVER_QUEUE) does not answer';
+        return createFinding(false, 'unreachable', message);
+      }
     },
     close: () => boss.stop({ timeout: 1_000 }),
   };

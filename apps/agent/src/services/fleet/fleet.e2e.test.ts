@@ -267,7 +267,7 @@ it('an agent starts while the queue is away, and its proofs are made later', asy
   const agent = await createAgent();
   const stopped = await createAgent();
   await stopped.close();
-  await expect(agent.probe()).rejects.toThrow();
+  expect(await agent.probe()).toMatchObject({ ok: false, detail: { kind: 'unreachable' } });
   const input = createInput(1);
   const waiting = agent.prove({ circuit: 'fund-16', input });
   await Promise.race([delay(2_000), waiting]);
