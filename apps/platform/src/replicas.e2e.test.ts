@@ -86,6 +86,30 @@ describe('two platforms and two gates on one database', () => {
     expect((await session.listKeys()).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
   });
 
+  it('answer a holder from an index that has the newest final block, though another process makes it', async () => {
+    const { provider } = services.chain;
+    const [leader, follower] = [at(platforms, 0), at(platforms, 1)];
+    expect(rolesOf(leader)).toContain('indexer anvil');
+    const { apiKey } = await session.mintKey('holder.read', 'agent');
+    const [token] = Object.keys(services.chain.settings.tokens);
+    process.kill(leader.process.identity.pid, 'SIGSTOP');
+    const before = (await provider.getBlock('finalized'))?.number ?? 0;
+    await expect
+      .poll(async () => (await provider.getBlock('finalized'))?.number, { timeout: 10_000 })
+      .toBeGreaterThan(before + 1);
+    const asked = fetch(`${follower.url}/agent-edge/notes?chain=anvil&token=${token}`, {
+      headers: { authorization: `Bearer ${apiKey.reveal()}` },
+    }).then(async ({ status }) => ({
+      status,
+      cursors: await services.askPlatform('select block_number from indexer_cursors'),
+    }));
+    await delay(500);
+    process.kill(leader.process.identity.pid, 'SIGCONT');
+    const { status, cursors } = await asked;
+    expect(status).toBe(200);
+    expect(Number(cursors[0]?.['block_number'])).toBeGreaterThan(before);
+  });
+
   it('finish a settlement whose platform is killed before its transaction is mined, and pay once', async () => {
     const [payer] = holders;
     if (payer === undefined) throw new Error('no payer');

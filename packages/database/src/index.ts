@@ -15,9 +15,9 @@ export {
 export { lockEmployer, lockName } from './lock-name.ts';
 export {
   type DatabaseConfig,
+  hasEmbeddedDatabase,
   lockDirectory,
   type Migration,
-  hasEmbeddedDatabase,
   migrateEmbedded,
   type OpenDatabase,
   openDatabase,

@@ -335,8 +335,11 @@ async function openSession(
   part: StorePart,
   timeoutMs: number,
 ): Promise<Session> {
+  const base = describeClient(settings, `pool-${part}-leader`);
   const client = new pg.Client({
-    ...describeClient(settings, `pool-${part}-leader`),
+    ...base,
+    // A machine that loses power closes no connection: the server releases the lock after half a minute.
+    options: `${base.options} -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3`,
     query_timeout: timeoutMs,
   });
   const ended = new Promise<void>((resolve) => {
@@ -346,10 +349,6 @@ async function openSession(
     });
   });
   await client.connect();
-  // A machine that loses power closes no connection: the server releases the lock after half a minute.
-  await client.query(
-    'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
-  );
   return { client, ended };
 }
 

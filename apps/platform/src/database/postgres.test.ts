@@ -12,7 +12,17 @@ import { type OpenDatabase, openStore, type Term, writeAsLeader } from '@pool/da
 import { parsePostgresUrl } from '@pool/storage/postgres';
 import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest';
 import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
 import { platformMigrations } from '../../../../packages/database/src/platform-tables.ts';
 import {
@@ -308,6 +318,19 @@ describe('a PostgreSQL server that goes away', () => {
     await expect(store(first, term)).rejects.toMatchObject({ code: 'database_lock_lost' });
     expect(first.leaders.term(role)).toBeUndefined();
     await store(second, next);
+  });
+
+  it('waits for each round anew: a session that lasts for weeks collects nothing', async () => {
+    const raced: unknown[] = [];
+    const race = Promise.race.bind(Promise);
+    const spy = vi.spyOn(Promise, 'race').mockImplementation((some) => {
+      if (new Error('where').stack?.includes('leaders.ts') === true) raced.push(...some);
+      return race(some);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await lead(await openPlatform());
+    await expect.poll(() => raced.length, { timeout: 10_000 }).toBeGreaterThan(3);
+    expect(new Set(raced).size).toBe(raced.length);
   });
 
   it('hands a role over that its leader leaves, and back', async () => {

@@ -1,5 +1,11 @@
 /** A chain with two accounts of the relayer, and nonces that were decided in error, on a real chain. */
-import { assertField, fieldToHex, PoolError } from '@pool/core';
+import {
+  assertField,
+  computeVoidBatchData,
+  fieldToHex,
+  PoolError,
+  parseEvmAddress,
+} from '@pool/core';
 import { startLyingProxy } from '@pool/testkit';
 import { id } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -86,6 +92,22 @@ describe('relayers of two keys', () => {
     await createIndexer({ db: database.db, chain: first(), log, nowMs: Date.now }).pass();
   }
 
+  /** Of two processes: each signs after both have decided what to send. */
+  function signTogether(honest: readonly PoolChain[]): PoolChain[] {
+    const both = Promise.withResolvers<undefined>();
+    let arrived = 0;
+    return honest.map((one) => ({
+      ...one,
+      relayerAddress: one.relayerAddress,
+      async sign(...call) {
+        arrived += 1;
+        if (arrived === 2) both.resolve(undefined);
+        await both.promise;
+        return await one.sign(...call);
+      },
+    }));
+  }
+
   it('divide the settlements, at once, and each follows its own nonces', async () => {
     await accept(4);
     const relayers = [open(0), open(1)];
@@ -121,19 +143,8 @@ describe('relayers of two keys', () => {
     await accept(2);
     const honest = first();
     const start = await honest.fetchNonce();
-    const both = Promise.withResolvers<undefined>();
-    let arrived = 0;
-    // Two processes that both believe to lead the account: each signs after both have decided the nonce.
-    const together: PoolChain = {
-      ...honest,
-      relayerAddress: honest.relayerAddress,
-      async sign(...call) {
-        arrived += 1;
-        if (arrived === 2) both.resolve(undefined);
-        await both.promise;
-        return await honest.sign(...call);
-      },
-    };
+    // Two processes that both believe to lead the account.
+    const [together] = signTogether([honest]);
     // Each with another sibling, before it by address and behind it.
     const passBoth = () =>
       Promise.all(
@@ -145,6 +156,24 @@ describe('relayers of two keys', () => {
     expect((await sent()).map(({ nonce }) => nonce)).toEqual([start, start + 1]);
     const pending = await chain.provider.getTransactionCount(honest.relayerAddress, 'pending');
     expect(pending - start).toBe(2);
+    await chain.provider.send('evm_setAutomine', [true]);
+  });
+
+  it('send one withdrawal, if two of them believe that it is theirs', async () => {
+    await chain.provider.send('evm_setAutomine', [false]);
+    await accept(1);
+    const target = await chain.settlementTarget();
+    const { plan } = await createTestSettlement(target, { eligibilityRoot, jobKey: 'job-0' });
+    const funder = chain.wallet('funder');
+    const { chainId, pool } = chain.settings;
+    const address = parseEvmAddress(funder.address);
+    const data = computeVoidBatchData(chainId, pool, address, plan.batchNonce);
+    const signature = await funder.signTypedData(data.domain, data.types, data.message);
+    await database.db.updateTable('submissions').set({ void_signature: signature }).execute();
+    await Promise.all(
+      signTogether(chains).map((on, index) => open(index, on, () => [on.relayerAddress]).pass()),
+    );
+    expect(await sent()).toMatchObject([{ purpose: 'void' }]);
     await chain.provider.send('evm_setAutomine', [true]);
   });
 
