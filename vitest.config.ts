@@ -4,7 +4,8 @@
 //             `process.env` or in a timer;
 //   postgres  the files about databases once more, on a real PostgreSQL server in place of the embedded one or of SQLite;
 //   e2e       `x.e2e.test.ts`: real processes and a real chain, three files at a time (each waits for blocks part of its time), after
-//             the unit tests. Most deployments keep their rows on one PostgreSQL server, which costs half as much as embedded ones;
+//             the unit tests. Most deployments keep their rows on one PostgreSQL server, which costs half as much as embedded ones,
+//             and their programs are bundles (tooling/src/bundle-programs.ts), which start three times as fast;
 //   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
@@ -32,7 +33,7 @@ const endToEnd = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   maxWorkers: 3,
-  globalSetup: 'packages/database/test/postgres-setup.ts',
+  globalSetup: ['packages/database/test/postgres-setup.ts', 'tooling/src/bundle-programs.ts'],
   sequence: { groupOrder: 1 },
 };
 

@@ -43,9 +43,14 @@ describe('batches of one funder', () => {
           const answers = await Promise.all(keys.map((key) => client.getJob(key)));
           return [...new Set(answers.map(({ body }) => body.stage ?? body.state))];
         },
-        { timeout: 240_000, interval: 50 },
+        { timeout: 240_000, interval: 200 },
       )
       .toEqual([stage]);
+  }
+
+  /** Ends the wait for finality. */
+  async function makeFinal(): Promise<void> {
+    await provider.send('anvil_mine', [finalityBlocks]);
   }
 
   /** @returns the blocks of the batches, in order */
@@ -75,6 +80,7 @@ describe('batches of one funder', () => {
     const keys = await bringIntoBlocks(token, amounts);
     await stack.agent.process.kill();
     client = clientOf(await stack.agent.restart());
+    await makeFinal();
     const blocks = await expectPaid(token, keys, amounts);
     expect(blocks.at(-1)! - blocks[0]!).toBeLessThan(finalityBlocks);
     expect(new Set(blocks).size).toBe(amounts.length);
@@ -88,6 +94,10 @@ describe('batches of one funder', () => {
       const keys = await bringIntoBlocks(token, amounts);
       await provider.send('anvil_reorg', [30, []]);
       expect(await countFundedBatches(stack.place)).toBe(before);
+      await expect
+        .poll(() => countFundedBatches(stack.place), { timeout: 240_000, interval: 200 })
+        .toBe(before + amounts.length);
+      await makeFinal();
       await expectPaid(token, keys, amounts);
       expect(await countFundedBatches(stack.place)).toBe(before + amounts.length);
     },

@@ -44,6 +44,7 @@ export {
 export { findPostgres } from './postgres-binaries.ts';
 export {
   findFreePorts,
+  findProgram,
   isAnswering,
   type ManagedProcess,
   type ProcessExit,

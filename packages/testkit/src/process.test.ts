@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   findFreePorts,
+  findProgram,
   isAnswering,
   type ManagedProcess,
   startNodeProcess,
@@ -92,6 +93,24 @@ describe('startNodeProcess', () => {
     );
     await parent.kill();
     await expect.poll(() => readProcessIdentity(Number(childPid))).toBeUndefined();
+  });
+
+  it('starts the bundle of a program, if the test run has made one', async () => {
+    const script = join(import.meta.dirname, 'program.ts');
+    expect(findProgram(script)).toBe(script);
+    vi.stubEnv('POOL_TEST_PROGRAMS', folder);
+    try {
+      expect(findProgram(script)).toBe(script);
+      mkdirSync(join(folder, 'packages/testkit/src'), { recursive: true });
+      writeFileSync(join(folder, 'packages/testkit/src/program.js'), 'console.log("bundle")');
+      const logPath = join(folder, 'bundle.log');
+      const child = startNodeProcess({ name: 'program', script, logPath });
+      started.push(child);
+      await child.exited;
+      expect(child.output()).toBe('bundle\n');
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it('does not signal another process with the same pid', async () => {

@@ -4,8 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
 import { endProcess, type ProcessIdentity, readProcessIdentity } from './process-identity.ts';
 
@@ -102,8 +104,20 @@ export function startNodeProcess(
   return startProcess({
     ...rest,
     command: process.execPath,
-    args: ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning', script, ...args],
+    args: [
+      ...['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'],
+      ...[findProgram(script), ...args],
+    ],
   });
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The bundle of a program, if the test run has made one: it starts three times as fast as its sources. Otherwise `script` itself. */
+export function findProgram(script: string): string {
+  const folder = process.env['POOL_TEST_PROGRAMS'] ?? '';
+  const bundle = join(folder, relative(root, script).replace(/\.ts$/, '.js'));
+  return folder !== '' && existsSync(bundle) ? bundle : script;
 }
 
 /**

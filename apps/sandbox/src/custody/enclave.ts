@@ -12,13 +12,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Hex } from '@pool/core';
 import { PoolError } from '@pool/core';
-import { waitUntilReady } from '@pool/testkit';
+import { findProgram, waitUntilReady } from '@pool/testkit';
 import { writePrivate } from '../processes/env-file.ts';
 import type { Custody, CustodyPlace } from './custody-place.ts';
 import { createPolicy } from './policy-file.ts';
 
-const script = fileURLToPath(
-  new URL('../../../../packages/signers/src/pool-enclave.ts', import.meta.url),
+const script = findProgram(
+  fileURLToPath(new URL('../../../../packages/signers/src/pool-enclave.ts', import.meta.url)),
 );
 
 /** What an agent pins of an enclave. */

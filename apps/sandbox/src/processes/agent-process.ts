@@ -7,7 +7,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChainsFile } from '@pool/core';
-import { findFreePorts, isAnswering, type ManagedProcess, waitUntilReady } from '@pool/testkit';
+import {
+  findFreePorts,
+  findProgram,
+  isAnswering,
+  type ManagedProcess,
+  waitUntilReady,
+} from '@pool/testkit';
 import { placeSecrets, type StartNode, writePrivate } from './env-file.ts';
 import { type AgentSettings, createAgentFile } from './service-environment.ts';
 
@@ -38,7 +44,9 @@ export type Agent = {
   restart(env?: Readonly<Record<string, string>>): Promise<Agent>;
 };
 
-export const agentScript = fileURLToPath(new URL('../../../agent/src/main.ts', import.meta.url));
+export const agentScript = findProgram(
+  fileURLToPath(new URL('../../../agent/src/main.ts', import.meta.url)),
+);
 
 type Surroundings = {
   readonly directory: string;

@@ -21,6 +21,8 @@ type ServiceOptions = {
   readonly chainsFile: string;
   readonly chain: string;
   readonly clients: GateClients;
+  /** Between two looks at the chain. */
+  readonly pollMs: number;
 };
 
 export function createGateEnvironment(options: ServiceOptions): Environment {
@@ -36,7 +38,7 @@ export function createGateEnvironment(options: ServiceOptions): Environment {
     GATE_READ_CLIENT_SECRET: reader.clientSecret,
     GATE_WRITE_CLIENT_ID: writer.clientId,
     GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
-    GATE_POLL_MS: '200',
+    GATE_POLL_MS: String(options.pollMs),
   };
 }
 
@@ -59,7 +61,7 @@ export function createPlatformEnvironment(
     PLATFORM_GATE_WRITE_CLIENT_ID: writer.clientId,
     PLATFORM_GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
     PLATFORM_VOTE_LIMIT_SECONDS: String(options.voteLimitSeconds),
-    PLATFORM_POLL_MS: '200',
+    PLATFORM_POLL_MS: String(options.pollMs),
   };
 }
 

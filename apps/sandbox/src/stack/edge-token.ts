@@ -7,6 +7,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { PoolError } from '@pool/core';
+import { findProgram } from '@pool/testkit';
 import * as v from 'valibot';
 
 const answerSchema = v.object({ token: v.pipe(v.string(), v.startsWith('pool_edge_')) });
@@ -23,7 +24,10 @@ export async function createEdgeToken(options: {
   try {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning', script, ...command],
+      [
+        ...['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'],
+        ...[findProgram(script), ...command],
+      ],
       {
         env: {
           PATH: process.env['PATH'],

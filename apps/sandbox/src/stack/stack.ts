@@ -75,6 +75,8 @@ export type StackOptions = {
   readonly alsoEnrol?: (place: OnboardPlace, custody: Custody | undefined) => Promise<void>;
   /** Time between blocks. Default: 1. */
   readonly blockSeconds?: number;
+  /** Between two looks of platform and gate at the chain. Default: 200. */
+  readonly pollMs?: number;
   /** Blocks above a final one. Default: the chain's own finality, two. */
   readonly finalityBlocks?: number;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
@@ -238,7 +240,8 @@ async function startServices(
   // One after the other: the first start on a machine makes the template that later starts copy.
   const platformDatabase = await placeDatabase(options, platformData);
   const gateDatabase = await placeDatabase(options, gateData);
-  const common = { chainsFile, chain: chainKey, clients: gateClients };
+  const { pollMs = 200 } = options;
+  const common = { chainsFile, chain: chainKey, clients: gateClients, pollMs };
   const gate = startService(gateUrl, () =>
     start({
       name: 'gate',
