@@ -9,7 +9,13 @@
 //   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
-import { slowEndToEndTests, slowUnitTests } from './tooling/src/slow-tests.ts';
+import {
+  BaseSequencer,
+  type TestSequencer,
+  type TestSpecification,
+  type Vitest,
+} from 'vitest/node';
+import { longestTests, slowEndToEndTests, slowUnitTests } from './tooling/src/slow-tests.ts';
 import { reportFile, summaryReporter } from './tooling/src/summary.ts';
 
 const sourceCondition = '@pool/source';
@@ -22,6 +28,25 @@ const ignored = [
   '**/.sandbox/**',
   'packages/contracts/lib/**',
 ];
+
+/** The longest files of a group start first. Vitest knows times of earlier runs only, and orders by size in a fresh clone. */
+class LongestFirst implements TestSequencer {
+  readonly #base: BaseSequencer;
+
+  constructor(vitest: Vitest) {
+    this.#base = new BaseSequencer(vitest);
+  }
+
+  async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return await this.#base.shard(files);
+  }
+
+  async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project, moduleId }: TestSpecification): number =>
+      2 * project.config.sequence.groupOrder + (longestTests.test(moduleId) ? 0 : 1);
+    return (await this.#base.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 const unit = {
   testTimeout: 60_000,
@@ -50,6 +75,7 @@ export default defineConfig({
     execArgv: [`--conditions=${sourceCondition}`],
     maxWorkers: 3,
     retry: 0,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', ...jsonReporters, summaryReporter],
     projects: [
       {

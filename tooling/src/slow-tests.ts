@@ -56,5 +56,9 @@ export const slowEndToEndTests: readonly string[] = [
   'tooling/conformance/sandbox.e2e.test.ts',
 ];
 
+/** The longest files. They start first: a run whose last file is a long one leaves processors without work. */
+export const longestTests =
+  /\/(spend-audit|webgpu\/engine)\.test|\/(chaos|crashes|custody|device-proofs|fleet|fund-proofs|in-flight|redeliver|self-submit|shared-jobs|spend|spend-crashes|tenancy)\.e2e\.test/;
+
 /** Vitest projects of `npm test`. The files of `postgres` are in `unit` too, on the embedded database. */
 export const everydayProjects: readonly string[] = ['unit', 'e2e'];
