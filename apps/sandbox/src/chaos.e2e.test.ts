@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { runChaos } from './fixtures/chaos/chaos.ts';
 
-it('pays everybody once while agents, provers, platforms, custodian, gates and database are killed and frozen', async () => {
+it('pays everybody once while processes are killed and the world around them fails', async () => {
   const report = await runChaos({
     seed: 1,
-    seconds: 25,
+    seconds: 22,
     signer: 'custodian_a',
     say: () => undefined,
   });

@@ -59,7 +59,7 @@ export {
   type ProcessIdentity,
   readProcessIdentity,
 } from './process-identity.ts';
-export { type RpcCall, type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+export { type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 export { formsOfScalar, type ScalarForm } from './secrets/scalar-forms.ts';
 export { type Finding, searchFile } from './secrets/search-bytes.ts';
 export {
@@ -68,4 +68,7 @@ export {
   type SearchOptions,
   searchProcess,
 } from './secrets/search-process.ts';
+export { createTestClock, type TestClock } from './shifted-clock.ts';
+export type { RpcCall } from './stuck-node.ts';
+export { type LostEnd, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { createTestHolder, type TestHolder, testEvidenceDomain } from './test-holder.ts';

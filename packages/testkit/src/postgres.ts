@@ -41,16 +41,18 @@ export interface PostgresServer {
 
 /**
  * @param settings - of postgresql.conf. Without any the server does not wait for the disk, which is faster.
+ * @param parent - the folder that its own is made in
  * @throws PoolError `process_not_started`
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = { fsync: 'off' },
+  parent: string = tmpdir(),
 ): Promise<PostgresServer> {
   const found = findPostgres();
   if (found === undefined) {
     throw notStarted(`there is no package for ${process.platform}-${process.arch}`, '');
   }
-  const directory = mkdtempSync(join(tmpdir(), 'pool-postgres-'));
+  const directory = mkdtempSync(join(parent, 'pool-postgres-'));
   const isRoot = process.getuid?.() === 0;
   const as = isRoot ? { uid: nobody, gid: nobody } : {};
   if (isRoot) chownSync(directory, nobody, nobody);

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startAnvil } from './anvil.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 
 describe('startRpcProxy', () => {
@@ -66,5 +67,39 @@ describe('startRpcProxy', () => {
     proxy.restore();
     expect(await waiting).toBe('dropped');
     expect(await call('eth_call')).toBe('eth_call');
+  });
+});
+
+describe('a proxy that got stuck at a block', () => {
+  it('answers as of then, always or every second time', async () => {
+    const anvil = await startAnvil();
+    const proxy = await startRpcProxy(anvil.rpcUrl);
+    try {
+      const ask = async (method: string, ...params: unknown[]): Promise<unknown> => {
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+        const response = await fetch(proxy.url, { method: 'POST', body });
+        return ((await response.json()) as { result?: unknown }).result;
+      };
+      const [from, to] = (await ask('eth_accounts')) as [string, string];
+      await proxy.getStuck(1);
+      const hash = await ask('eth_sendTransaction', { from, to, value: '0x1' });
+      const look = async () => [
+        await ask('eth_blockNumber'),
+        await ask('eth_getTransactionCount', from, 'latest'),
+        (await ask('eth_getTransactionReceipt', hash)) !== null,
+        ((await ask('eth_getTransactionByHash', hash)) as { blockNumber: unknown }).blockNumber,
+        (await ask('eth_getBlockByNumber', '0x1', false)) !== null,
+        await ask('eth_getBalance', to, '0x1'),
+      ];
+      expect(await look()).toEqual(['0x0', '0x0', false, null, false, undefined]);
+      await proxy.getStuck(2);
+      await ask('eth_sendTransaction', { from, to, value: '0x1' });
+      const heads = [await ask('eth_blockNumber'), await ask('eth_blockNumber')];
+      expect(heads.sort()).toEqual(['0x1', '0x2']);
+      proxy.restore();
+      expect(await ask('eth_blockNumber')).toBe('0x2');
+    } finally {
+      await Promise.all([proxy.stop(), anvil.stop()]);
+    }
   });
 });

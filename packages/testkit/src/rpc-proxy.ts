@@ -1,12 +1,12 @@
 /**
  * A proxy in front of a chain's JSON-RPC that can be cut: it closes connections or never answers, for all calls or for
- * chosen ones. So one process has an RPC that is down or hangs, while all other clients keep using the chain.
+ * chosen ones. Or it gets stuck at a block. So one process has an RPC that is down, hangs or is behind, while all other clients keep using
+ * the chain.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readBody } from './read-body.ts';
-
-export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+import { askAsOf, type RpcAnswer, type RpcCall } from './stuck-node.ts';
 
 /** `drop` closes the connection without an answer; `hang` keeps it open and never answers. */
 export type RpcFault = 'drop' | 'hang';
@@ -19,6 +19,11 @@ export type RpcProxy = {
   readonly answered: number;
   /** From now on calls meet the fault. @param only - which; default: all */
   cut(fault: RpcFault, only?: (call: RpcCall) => boolean): void;
+  /**
+   * From now on answers are those of the present block.
+   * @param each - 2: every second answer is, as where one node of two got stuck
+   */
+  getStuck(each: 1 | 2): Promise<void>;
   /** Answers again. The connections of calls that hang are closed. */
   restore(): void;
   stop(): Promise<void>;
@@ -29,6 +34,8 @@ type Cut = { readonly fault: RpcFault; readonly only: (call: RpcCall) => boolean
 /** @param target - the chain's own address, for example `http://127.0.0.1:8545` */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let cut: Cut | undefined;
+  let stuck: { readonly block: number; readonly each: number } | undefined;
+  let turn = 0;
   let affected: string[] = [];
   let answered = 0;
   const hanging = new Set<ServerResponse>();
@@ -40,9 +47,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
-    const call = JSON.parse(body) as RpcCall;
-    if (cut?.only(call) === true) {
-      affected.push(call.method);
+    const call = JSON.parse(body) as RpcCall | RpcCall[];
+    const calls = Array.isArray(call) ? call : [call];
+    if (cut !== undefined && calls.every(cut.only)) {
+      affected.push(...calls.map(({ method }) => method));
       if (cut.fault === 'drop') {
         response.destroy();
       } else {
@@ -50,15 +58,32 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       }
       return;
     }
+    turn += 1;
+    let text: string;
+    if (stuck === undefined || turn % stuck.each !== 0) {
+      text = await send(body);
+    } else {
+      const { block } = stuck;
+      affected.push(...calls.map(({ method }) => method));
+      const answers = await Promise.all(calls.map((one) => askAsOf(block, one, ask)));
+      text = JSON.stringify(Array.isArray(call) ? answers : answers[0]);
+    }
+    answered += 1;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(text);
+  }
+
+  async function send(body: string): Promise<string> {
     const answer = await fetch(target, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
     });
-    const text = await answer.text();
-    answered += 1;
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(text);
+    return await answer.text();
+  }
+
+  async function ask(call: RpcCall): Promise<RpcAnswer> {
+    return JSON.parse(await send(JSON.stringify(call))) as RpcAnswer;
   }
 
   function closeHanging(): void {
@@ -86,8 +111,16 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       affected = [];
       answered = 0;
     },
+    async getStuck(each) {
+      const call = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
+      const { result } = await ask(call);
+      stuck = { block: Number(result), each };
+      affected = [];
+      answered = 0;
+    },
     restore() {
       cut = undefined;
+      stuck = undefined;
       answered = 0;
       closeHanging();
     },

@@ -83,6 +83,10 @@ export type StackOptions = {
   readonly maxRecipients?: number;
   /** Makes an empty database on a server, for platform and gate. Default: each has an embedded one. */
   readonly createDatabase?: () => Promise<string>;
+  /** Puts something between platforms and gates, or between them and the chain. @returns its URL */
+  readonly through?: (what: 'chain' | 'gates', url: string) => Promise<string>;
+  /** Added to the environment of a process, by its name. */
+  readonly environmentOf?: (name: string) => Environment;
   /** Receives a short description of each step. */
   readonly onStep?: (step: string) => void;
   /** Added to the environment of every agent, for example an accelerator's. */
@@ -130,8 +134,8 @@ export type Stack = {
   restartPlatform(work: WorkOnRows): Promise<void>;
   /** The same for the gate. */
   restartGate(work: WorkOnRows): Promise<void>;
-  /** Starts one more platform on the database of the first, with `createDatabase`. */
-  startReplica(name: string): Promise<Service>;
+  /** Starts one more platform or gate on the database of the first, with `createDatabase`. */
+  startReplica(kind: 'platform' | 'gate', name: string): Promise<Service>;
   /** Starts one more agent, by default of the same employer with a home and job store of its own. */
   startAgent(options: StartAgentOptions): Promise<Agent>;
   /** Ends everything that was started, agents included. Safe to call twice. */
@@ -204,8 +208,15 @@ async function startServices(
     ledger.add(process.name, process.identity);
     return process;
   };
-  const start: StartNode = (program) =>
-    track(startNodeProcess({ ...program, logPath: join(logs, `${program.name}.log`) }));
+  const { environmentOf = () => ({}), through = async (_, url) => url } = options;
+  const start: StartNode = ({ env, ...program }) =>
+    track(
+      startNodeProcess({
+        ...program,
+        env: { ...env, ...environmentOf(program.name) },
+        logPath: join(logs, `${program.name}.log`),
+      }),
+    );
   const [chainPort = 0, platformPort = 0, gatePort = 0] = await findFreePorts(3);
   const rpcUrl = `http://127.0.0.1:${chainPort}`;
   const platformUrl = `http://127.0.0.1:${platformPort}`;
@@ -225,7 +236,7 @@ async function startServices(
   begin({ text: 'deploying contracts and tokens', service: 'chain', url: rpcUrl });
   const deployed = await deployChain(rpcUrl);
   const chains = createChainsFile(deployed, {
-    rpcUrl,
+    rpcUrl: await through('chain', rpcUrl),
     platformUrl,
     maxRecipients: options.maxRecipients ?? Math.max(...batchSizes),
     finalityBlocks: options.finalityBlocks,
@@ -240,21 +251,19 @@ async function startServices(
   // One after the other: the first start on a machine makes the template that later starts copy.
   const platformDatabase = await placeDatabase(options, platformData);
   const gateDatabase = await placeDatabase(options, gateData);
+  const gatesUrl = await through('gates', gateUrl);
   const { pollMs = 200 } = options;
   const common = { chainsFile, chain: chainKey, clients: gateClients, pollMs };
-  const gate = startService(gateUrl, () =>
-    start({
-      name: 'gate',
-      script: platformScript,
-      args: ['gate', 'serve'],
-      env: createGateEnvironment({
-        ...common,
-        port: gatePort,
-        dataDirectory: gateData,
-        database: gateDatabase,
+  const startGate = (name: string, port: number, dataDirectory: string): Service =>
+    startService(`http://127.0.0.1:${port}`, () =>
+      start({
+        name,
+        script: platformScript,
+        args: ['gate', 'serve'],
+        env: createGateEnvironment({ ...common, port, dataDirectory, database: gateDatabase }),
       }),
-    }),
-  );
+    );
+  const gate = startGate('gate', gatePort, gateData);
   const startPlatform = (name: string, port: number, dataDirectory: string): Service =>
     startService(`http://127.0.0.1:${port}`, () =>
       start({
@@ -262,7 +271,7 @@ async function startServices(
         script: platformScript,
         args: ['serve'],
         env: createPlatformEnvironment({
-          ...{ ...common, port, dataDirectory, gateUrl },
+          ...{ ...common, port, dataDirectory, gateUrl: gatesUrl },
           database: platformDatabase,
           voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
         }),
@@ -365,9 +374,10 @@ async function startServices(
       await work(gateData, gateDatabase['DATABASE_URL']);
       await gate.restart();
     },
-    startReplica: async (name) => {
+    startReplica: async (kind, name) => {
       const [port = 0] = await findFreePorts(1);
-      const replica = startPlatform(name, port, join(directory, `${name}-data`));
+      const startIt = kind === 'gate' ? startGate : startPlatform;
+      const replica = startIt(name, port, join(directory, `${name}-data`));
       await replica.ready();
       return replica;
     },
