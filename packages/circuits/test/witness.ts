@@ -2,9 +2,9 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileCircuit } from '../src/artifacts/compile.ts';
 import { sourceFolder } from '../src/circuits.ts';
 import type { R1cs } from '../src/constraints/r1cs.ts';
+import { compileHere } from './compiler.ts';
 import { parseR1cs } from './constraints.ts';
 import { R } from './fund-batch.ts';
 import { reduce } from './modular.ts';
@@ -52,7 +52,7 @@ export async function compileTest(
     await writeFile(source, `pragma circom 2.2.0;\n${text}\n`);
     const output = join(folder, 'out');
     await mkdir(output);
-    const { r1csPath, wasmPath } = await compileCircuit(source, output, { symbols: true });
+    const { r1csPath, wasmPath } = await compileHere(source, output);
     const symbols = await readFile(join(output, 'test-main.sym'), 'utf8');
     const wires = new Map<string, number>();
     const namesOf = new Map<number, string[]>();
