@@ -42,7 +42,8 @@ export async function runPayrollBench(args: readonly string[]): Promise<void> {
     ...{ directory, finalityBlocks, holderCount: recipients, maxRecipients: ceiling },
     onStep: progress.step,
     // Faster until everybody is enrolled.
-    blockSeconds: 0.2,
+    blockSeconds: 0.1,
+    hasProxy: true,
     agentEnvironment: { DISBURSE_ACCELERATOR: 'cpu' },
   });
   try {

@@ -35,7 +35,11 @@ export type Holder = {
 };
 
 /** Where people sign in: the platform's URL is its sign-in URI, its host the domain. */
-export type SignInPlace = { readonly platformUrl: string };
+export type SignInPlace = {
+  readonly platformUrl: string;
+  /** IPv4 address that a proxy before the platform is said to have seen. Undefined: no proxy. */
+  readonly callerAddress?: string | undefined;
+};
 
 /** Derives a holder's keys as its own agent does: the viewing key from a signature of the wallet. */
 export async function deriveHolder(privateKey: Secret<Hex>, place: SignInPlace): Promise<Holder> {
@@ -60,7 +64,10 @@ export async function openSession(
   const signer = createLocalKeyHolder({ privateKey });
   const expected = { domain: new URL(place.platformUrl).host, uri: place.platformUrl, chainId };
   const listed = encryptionPublicKey === undefined ? {} : { encryptionPublicKey };
-  const client = createSessionClient({ url: place.platformUrl });
+  const { platformUrl: url, callerAddress } = place;
+  const client = createSessionClient(
+    callerAddress === undefined ? { url } : { url, fetch: callFrom(callerAddress) },
+  );
   await client.signIn({
     address: computeWalletAddress(await signer.walletPub()),
     ...expected,
@@ -69,6 +76,16 @@ export async function openSession(
   });
   await client.register();
   return client;
+}
+
+function callFrom(address: string): typeof fetch {
+  return (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('x-forwarded-for', address);
+    // Other people do not share its connections.
+    headers.set('connection', 'close');
+    return fetch(url, { ...init, headers });
+  };
 }
 
 /** Enrols a holder who is signed in, and waits until the gate has confirmed it. */

@@ -47,6 +47,7 @@ export function createPlatformEnvironment(
     readonly gateUrl: string;
     /** Added to the deadlines that it accepts; 0 if no signer waits for a vote. */
     readonly voteLimitSeconds: number;
+    readonly hasProxy: boolean;
   },
 ): Environment {
   const { writer } = options.clients;
@@ -62,6 +63,7 @@ export function createPlatformEnvironment(
     PLATFORM_GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
     PLATFORM_VOTE_LIMIT_SECONDS: String(options.voteLimitSeconds),
     PLATFORM_POLL_MS: String(options.pollMs),
+    PLATFORM_PROXY_HOPS: options.hasProxy ? '1' : '0',
   };
 }
 

@@ -81,6 +81,8 @@ export type StackOptions = {
   readonly finalityBlocks?: number;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
+  /** Each holder calls the platform from an address of its own, through a proxy: of one address it opens a thousand accounts a day. */
+  readonly hasProxy?: boolean;
   /** Makes an empty database on a server, for platform and gate. Default: each has an embedded one. */
   readonly createDatabase?: () => Promise<string>;
   /** Puts something between platforms and gates, or between them and the chain. @returns its URL */
@@ -144,10 +146,16 @@ export type Stack = {
 
 const platformScript = fileURLToPath(new URL('../../../platform/src/main.ts', import.meta.url));
 
+/** Signing keeps this process busy: a larger group would not answer the platform in time. */
+const signInGroup = 50;
 /** A platform takes so many connections of one address at once. */
-const groupSize = 200;
+const enrolGroup = 200;
 
-async function inGroups<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function inGroups<T, R>(
+  items: readonly T[],
+  groupSize: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < items.length; start += groupSize) {
     const group = items.slice(start, start + groupSize);
@@ -274,6 +282,7 @@ async function startServices(
           ...{ ...common, port, dataDirectory, gateUrl: gatesUrl },
           database: platformDatabase,
           voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
+          hasProxy: options.hasProxy === true,
         }),
       }),
     );
@@ -313,13 +322,15 @@ async function startServices(
   const others = alsoEnrol({ directory, platformUrl, chains }, custody);
   // Awaited below. Until then a failure must not end the process.
   others.catch(() => undefined);
-  const people = await inGroups(keys, async (privateKey) => {
+  const people = await inGroups(keys, signInGroup, async (privateKey, index) => {
     const holder = await deriveHolder(privateKey, place);
-    const session = await openSession(privateKey, place, holder.encryptionPublicKey);
+    const callerAddress = options.hasProxy ? `10.0.${index >> 8}.${index & 255}` : undefined;
+    const from = { ...place, callerAddress };
+    const session = await openSession(privateKey, from, holder.encryptionPublicKey);
     return { holder, session };
   });
   // Only when all are signed in: wallets that reach the gate together share one wait for finality.
-  await inGroups(people, ({ holder, session }) => enrolHolder(session, holder));
+  await inGroups(people, enrolGroup, ({ holder, session }) => enrolHolder(session, holder));
   await others;
   const holders = people.map(({ holder }) => holder);
 
