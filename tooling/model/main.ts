@@ -3,12 +3,12 @@
 //   pnpm model --seed 7 --runs 5000     those runs
 //   pnpm model --traces <folder>        also writes the first 20 runs there, in the Informal Trace Format
 //   pnpm model --exhaustive             every state of the small model (disbursement.pml), with SPIN and gcc from the system
-//   pnpm model --exhaustive --fault FENCE_FAULT    or LEADER_FAULT: the assertion that a seeded fault breaks
+//   pnpm model --exhaustive --faults        each seeded fault of the small model, and the assertion that it breaks
 import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkExhaustively } from './exhaustive.ts';
+import { checkExhaustively, faults } from './exhaustive.ts';
 import { assertTypes, invariants, simulate } from './quint.ts';
 
 const { values } = parseArgs({
@@ -16,13 +16,24 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(1e9)) },
     runs: { type: 'string', default: '1000' },
     traces: { type: 'string' },
-    fault: { type: 'string' },
     exhaustive: { type: 'boolean', default: false },
+    faults: { type: 'boolean', default: false },
   },
 });
 
 if (values.exhaustive) {
-  for (const line of await checkExhaustively(values.fault)) process.stdout.write(`${line}\n`);
+  const show = process.stderr.isTTY
+    ? (line: string) => process.stderr.write(`${line}\n`)
+    : undefined;
+  for (const fault of values.faults ? faults : [undefined]) {
+    const { broken, isComplete, facts } = await checkExhaustively(fault?.name, show);
+    const isRight = fault === undefined ? isComplete : broken !== undefined;
+    if (!isRight) process.exitCode = 1;
+    const whole = isComplete ? 'every state keeps every assertion' : 'NOT every state was visited';
+    const found = broken === undefined ? whole : `broken: ${broken}`;
+    const title = fault === undefined ? '' : `${fault.name} (${fault.what}): `;
+    process.stdout.write(`${[title + found, ...facts].join('\n  ')}\n`);
+  }
 } else {
   await assertTypes();
   const folder = values.traces === undefined ? undefined : resolve(values.traces);

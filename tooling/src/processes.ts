@@ -7,6 +7,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** `inherit` shows the child's output immediately; `collect` stores it. */
   readonly output: 'inherit' | 'collect';
+  /** Sees standard output as it arrives, under `collect`. */
+  readonly onText?: (text: string) => void;
 }
 
 export interface RunResult {
@@ -21,7 +23,7 @@ export interface RunResult {
 export function run(
   command: string,
   args: readonly string[],
-  { cwd, env, output }: RunOptions,
+  { cwd, env, output, onText }: RunOptions,
 ): Promise<RunResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -34,6 +36,7 @@ export function run(
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       combined += text;
+      onText?.(text);
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       combined += text;
