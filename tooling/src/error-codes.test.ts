@@ -26,7 +26,6 @@ const untested = [
   'invalid_scope',
   'loopback_token_missing',
   'method_not_allowed',
-  'platform_not_running',
   'request_timeout',
   'spend_not_found',
 ];
