@@ -12,24 +12,49 @@ describe('the approval', () => {
   async function runWith(change: (world: World) => Partial<World['chain']>) {
     const world = await createWorld();
     const job = await world.accept();
-    const chain = { ...world.chain, ...change(world) };
+    const changed = change(world);
+    const chain = new Proxy(world.chain, {
+      get: (target, name) => Reflect.get({ ...changed }, name) ?? Reflect.get(target, name),
+    });
     await world.run(job, undefined, { findChain: () => ({ ...world.context, chain }) });
-    expect(job.record().releasedAtMs).toBeUndefined();
-    return viewOf(job);
+    return { world, job, view: viewOf(job) };
   }
 
-  it('that reverts fails the job with approval_failed', async () => {
-    const view = await runWith(({ chain }) => ({
-      fetchReceipt: async (txHash) => {
-        const receipt = await chain.fetchReceipt(txHash);
-        return receipt === undefined ? undefined : { ...receipt, reverted: true };
-      },
-    }));
+  /** The allowance is another one than when the approval was asked for, as after a dropped block. */
+  function revertFirst(count: number) {
+    return ({ chain }: World): Partial<World['chain']> => {
+      const reverted = new Set<string>();
+      return {
+        fetchReceipt: async (txHash) => {
+          const receipt = await chain.fetchReceipt(txHash);
+          if (receipt === undefined || !(reverted.has(txHash) || reverted.size < count)) {
+            return receipt;
+          }
+          if (!reverted.has(txHash)) chain.allowance = 0n;
+          reverted.add(txHash);
+          return { ...receipt, reverted: true };
+        },
+      };
+    };
+  }
+
+  it('that reverts is asked for again, and the payment is paid once', async () => {
+    const { world, view } = await runWith(revertFirst(2));
+    expect(view.state).toBe('done');
+    expect(world.chain.approvals).toHaveLength(3);
+    expect(world.chain.funds).toBe(1);
+  });
+
+  it('that reverts three times fails the job with approval_failed', async () => {
+    const { job, view } = await runWith(revertFirst(3));
     expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_failed' } });
+    expect(job.record().releasedAtMs).toBeUndefined();
+    expect(job.record().approvals.filter(({ reverted }) => reverted)).toHaveLength(3);
   });
 
   it('that is never mined fails the job with approval_failed', async () => {
-    const view = await runWith(() => ({ broadcast: () => Promise.resolve() }));
+    const { job, view } = await runWith(() => ({ broadcast: () => Promise.resolve() }));
+    expect(job.record().releasedAtMs).toBeUndefined();
     expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_failed' } });
   });
 });

@@ -34,6 +34,8 @@ export type RecordedApproval = {
   /** Of the funder's account. Absent like `rawTransaction`. */
   readonly nonce?: number;
   readonly mined: boolean;
+  /** It is in a block, and changed nothing. */
+  readonly reverted?: true;
 };
 
 /** A request at a signer that needs a vote. Stored before it is sent. */

@@ -34,6 +34,9 @@ type ApprovalStep = 'mined' | 'look-again' | 'stuck';
 /** How often an approval may be sent again with higher fees. */
 const maxReplacements = 3;
 
+/** How many approvals of a job the token may refuse. The allowance changes under one when the chain drops a block of the batch before. */
+const maxReverts = 3;
+
 /**
  * Asks for `approve(pool, value)`, stores it, sends it, and waits until it is mined. Called under the lock.
  * @param stuck - the newest approval, which it replaces: the same account nonce, and higher fees
@@ -206,9 +209,13 @@ export async function readApproval(
     (approval.rawTransaction === undefined &&
       (await chain.fetchAllowance(token, funder.address)) === BigInt(approval.value));
   if (isMined) {
-    const approvals = [...earlier, { ...approval, mined: true }];
-    await run.amend({ approvals }, receipt === undefined ? {} : { after: 'approval.mined' });
-    return receipt?.reverted === true ? 'reverted' : 'mined';
+    const isReverted = receipt?.reverted === true;
+    const mined = { ...approval, mined: true, ...(isReverted ? { reverted: true as const } : {}) };
+    await run.amend(
+      { approvals: [...earlier, mined] },
+      receipt === undefined ? {} : { after: 'approval.mined' },
+    );
+    return isReverted ? 'reverted' : 'mined';
   }
   // Never for a transaction that the signer's provider sent: its nonce is not known.
   const isReplaced =
@@ -223,9 +230,10 @@ export async function readApproval(
 
 /**
  * Sends the newest approval until it is mined. One that loses its nonce may have lost it to an earlier form of itself, with lower fees.
- * @param mayRevert - the caller asks for another one then. So it does for one that the signer's provider sent: a provider simulates
- *   nothing, so the allowance may have changed since it was asked
- * @returns `stuck`: its fees are too low by now, or it was not mined in time
+ * @param mayRevert - the allowance is taken back: the number of refused ones does not matter, nor that of those which the signer's
+ *   provider sent
+ * @returns `look-again`: it reverted, because the allowance has changed since it was asked for. `stuck`: its fees are too low by now, or it
+ *   was not mined in time
  * @throws PoolError `approval_failed`
  */
 export async function settleApproval(run: Run, mayRevert = false): Promise<ApprovalStep> {
@@ -233,8 +241,17 @@ export async function settleApproval(run: Run, mayRevert = false): Promise<Appro
   for (;;) {
     const rawTransaction = run.given.approvals.at(-1)?.rawTransaction;
     const state = await readApproval(run);
-    if (state === 'reverted' && rawTransaction !== undefined && !mayRevert) {
-      throw new PoolError('approval_failed', 'the token refused the approval transaction');
+    const reverts = run.given.approvals.filter(({ reverted }) => reverted).length;
+    if (
+      state === 'reverted' &&
+      rawTransaction !== undefined &&
+      !mayRevert &&
+      reverts >= maxReverts
+    ) {
+      throw new PoolError(
+        'approval_failed',
+        `the token refused ${reverts} approval transactions of the funder; look them up on the chain`,
+      );
     }
     if (state === 'replaced') {
       continue;
