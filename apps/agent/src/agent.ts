@@ -6,7 +6,7 @@
  */
 
 import { openProductionKeys } from '@pool/circuits';
-import { deriveTraceId, PoolError } from '@pool/core';
+import { deriveTraceId, isPoolError, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
 import { findJobServer, type JobStore, openJobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
@@ -82,7 +82,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
   }
-  const { store, state, fleet } = await openStores(config, fingerprints.keyId, () =>
+  const { store, state, fleet } = await openStores(config, log, fingerprints.keyId, () =>
     openFleet(config, keys, log),
   );
   const { pins, paidKeys, turns } = state;
@@ -279,6 +279,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
 /** On failure nothing stays open, so that the process ends. */
 async function openStores(
   config: Config,
+  log: Log,
   fingerprintKeyId: string,
   open: () => ReturnType<typeof openFleet>,
 ): Promise<{
@@ -295,7 +296,13 @@ async function openStores(
       'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
       fingerprintKeyId,
     );
-    await shareLabels(config);
+    await shareLabels(config).catch((error: unknown) => {
+      // `disburse` refuses until it is settled. The label is protected: the table has it.
+      if (!(isPoolError(error) && error.code === 'pay_run_conflict')) {
+        throw error;
+      }
+      log.error({ code: error.code }, error.message);
+    });
     return { store, state, fleet: await open() };
   } catch (error) {
     await state?.close();

@@ -159,7 +159,7 @@ async function inGroups<T, R>(
   const results: R[] = [];
   for (let start = 0; start < items.length; start += groupSize) {
     const group = items.slice(start, start + groupSize);
-    results.push(...(await Promise.all(group.map(work))));
+    results.push(...(await Promise.all(group.map((item, place) => work(item, start + place)))));
   }
   return results;
 }

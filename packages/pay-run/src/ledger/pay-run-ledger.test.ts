@@ -92,6 +92,14 @@ describe('the ledger of pay runs', () => {
       await expect(openLedger(place)).rejects.toMatchObject({ code: 'pay_run_conflict' });
       expect(existsSync(path)).toBe(true);
     }
+    // Its other labels are shared, older ones too, before anybody moves the file away.
+    const older = { digest: 'c', parts: [{ ...part, sinceMs: 1 }] };
+    const file = openPayRunLedger(path);
+    await file.change({ ...name, payRun: 'older' }, () => older);
+    await file.close();
+    await expect(shareLabels(place)).rejects.toThrow(`"${name.payRun}". Nothing is sent`);
+    rmSync(path);
+    expect(await (await open()).read({ ...name, payRun: 'older' })).toEqual(older);
   });
 
   it('writes nothing when the decision throws', async () => {

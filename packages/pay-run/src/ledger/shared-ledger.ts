@@ -83,13 +83,15 @@ async function listFile(path: string): Promise<readonly NamedPayRun[]> {
 }
 
 /**
- * Once: the file gets another name when all of it is in the table. If the process dies before, the next command begins again.
+ * Once: the file gets another name when all of it is in the table. If the process dies before, the next command begins again. A label in
+ * conflict stops no other label: the file may be moved away afterwards.
  * @throws PoolError `pay_run_conflict`
  */
 async function takeOver(path: string, ledger: PayRunLedger): Promise<void> {
   if (!existsSync(path)) {
     return;
   }
+  const inConflict: string[] = [];
   for (const { record, ...name } of await listFile(path)) {
     if (record.parts.some(isSent)) {
       await ledger.change(name, (current) => {
@@ -97,14 +99,19 @@ async function takeOver(path: string, ledger: PayRunLedger): Promise<void> {
           return record;
         }
         if (current.digest !== record.digest || current.parts.length !== record.parts.length) {
-          throw createConflict(
-            `label ${quote(name.payRun)} is of one roster in ${path} and of another one, or one in other parts, in ${place}, so both may be paid. Nothing is sent. Find out what was paid under it, then move the file away`,
-          );
+          inConflict.push(quote(name.payRun));
+          return current;
         }
         const parts = current.parts.map((part, place) => chooseLater(part, record.parts[place]));
         return { ...record, parts };
       });
     }
+  }
+  if (inConflict.length > 0) {
+    const labels = [...new Set(inConflict)].join(', ');
+    throw createConflict(
+      `${path} and ${place} have the same label for two rosters, or for one in other parts, so both may be paid: ${labels}. Nothing is sent from this machine. Find out what was paid under each, then move the file away; its other labels are in the table`,
+    );
   }
   try {
     renameSync(path, `${path}.shared`);
