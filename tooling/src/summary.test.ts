@@ -28,13 +28,13 @@ it('allows a run that forbids skips to skip the long tests only, and a full run 
 });
 
 it('knows every suite that only a full run has', () => {
-  const found = spawnSync('git', ['grep', '-oE', "describe\\.skipIf\\(!isFullRun\\)\\('[^']+'"], {
+  const found = spawnSync('git', ['grep', '-E', 'skipIf\\(!isFullRun\\)'], {
     ...{ cwd: root, encoding: 'utf8' },
   });
-  const skipped = found.stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.replace(/:describe.*\('/, ' > ').replace(/'$/, ' a test'));
+  const suite = /^([^:]+):describe\.skipIf\(!isFullRun\)\('([^']+)'.*$/;
+  const hits = found.stdout.trim().split('\n');
+  expect(hits.filter((line) => !suite.test(line))).toEqual([]);
+  const skipped = hits.map((line) => line.replace(suite, '$1 > $2 a test'));
   expect(skipped).toContain('tooling/model/faults.test.ts > a simulation a test');
   const { lines } = summarize(
     { passed: 1, failed: [], skipped },
