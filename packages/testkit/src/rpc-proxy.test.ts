@@ -16,7 +16,9 @@ describe('startRpcProxy', () => {
         body += chunk.toString();
       });
       request.on('end', () => {
-        response.end(JSON.stringify({ result: (JSON.parse(body) as { method: string }).method }));
+        const { method } = JSON.parse(body) as { method: string };
+        response.statusCode = method === 'eth_busy' ? 429 : 200;
+        response.end(JSON.stringify({ result: method }));
       });
     });
     await new Promise<void>((resolve) => chain.listen(0, '127.0.0.1', resolve));
@@ -46,6 +48,11 @@ describe('startRpcProxy', () => {
   it('forwards every call without a fault', async () => {
     expect(await call('eth_chainId')).toBe('eth_chainId');
     expect(proxy.answered).toBe(1);
+  });
+
+  it("passes the node's status on", async () => {
+    const body = JSON.stringify({ method: 'eth_busy', params: [] });
+    expect((await fetch(proxy.url, { method: 'POST', body })).status).toBe(429);
   });
 
   it('drops all calls or the chosen ones, and lists them', async () => {

@@ -59,31 +59,31 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       return;
     }
     turn += 1;
-    let text: string;
+    let answer: { readonly status: number; readonly text: string };
     if (stuck === undefined || turn % stuck.each !== 0) {
-      text = await send(body);
+      answer = await send(body);
     } else {
       const { block } = stuck;
       affected.push(...calls.map(({ method }) => method));
       const answers = await Promise.all(calls.map((one) => askAsOf(block, one, ask)));
-      text = JSON.stringify(Array.isArray(call) ? answers : answers[0]);
+      answer = { status: 200, text: JSON.stringify(Array.isArray(call) ? answers : answers[0]) };
     }
     answered += 1;
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(text);
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.end(answer.text);
   }
 
-  async function send(body: string): Promise<string> {
+  async function send(body: string): Promise<{ status: number; text: string }> {
     const answer = await fetch(target, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
     });
-    return await answer.text();
+    return { status: answer.status, text: await answer.text() };
   }
 
   async function ask(call: RpcCall): Promise<RpcAnswer> {
-    return JSON.parse(await send(JSON.stringify(call))) as RpcAnswer;
+    return JSON.parse((await send(JSON.stringify(call))).text) as RpcAnswer;
   }
 
   function closeHanging(): void {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,7 +8,8 @@ import { expect, it } from 'vitest';
 import { createTestClock } from './shifted-clock.ts';
 
 it('sets the clock of a running process', async () => {
-  const clock = createTestClock(join(mkdtempSync(join(tmpdir(), 'pool-clock-')), 'clock'));
+  const directory = mkdtempSync(join(tmpdir(), 'pool-clock-'));
+  const clock = createTestClock(join(directory, 'clock'));
   const program = `setInterval(() => {
     const fresh = new Date();
     console.log(Date.now(), Date.parse(Date()), fresh.getTime(), fresh instanceof Date, new Date(7).getTime());
@@ -32,5 +34,7 @@ it('sets the clock of a running process', async () => {
     }
   } finally {
     child.kill('SIGKILL');
+    await once(child, 'exit');
+    rmSync(directory, { recursive: true });
   }
 });

@@ -2,7 +2,7 @@
  * A clock of a process that a test sets while the process runs: `Date` is shifted, timers and monotonic clocks are not. Node loads this file
  * before the program ({@link createTestClock}).
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 export type TestClock = {
   /** For the environment of the process. */
@@ -18,9 +18,13 @@ const pollMs = 50;
 
 /** @param path - a file of the clock's own */
 export function createTestClock(path: string): TestClock {
-  const shift = (minutes: number): void => writeFileSync(path, String(minutes * minuteMs));
+  function shift(minutes: number): void {
+    // Renamed into place: a process reads the file at any time.
+    writeFileSync(`${path}.new`, String(minutes * minuteMs));
+    renameSync(`${path}.new`, path);
+  }
   shift(0);
-  return { env: { NODE_OPTIONS: `--import=${import.meta.filename}`, [variable]: path }, shift };
+  return { env: { NODE_OPTIONS: `--import=${import.meta.url}`, [variable]: path }, shift };
 }
 
 function replaceClock(path: string): void {
