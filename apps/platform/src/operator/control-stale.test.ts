@@ -119,6 +119,9 @@ describe('a control file', () => {
       message: expect.stringContaining('set DATABASE_URL'),
     });
     expect(await readdir(directory)).toEqual([]);
+    await leaveFile();
+    await expect(list()).rejects.toMatchObject({ code: 'control_file_stale' });
+    expect(await readdir(directory)).toEqual(['control.json']);
   });
 
   it('connects to the platform that wrote it', async () => {

@@ -35,9 +35,12 @@ export async function withControl<T>(
   }
   // A replica that is down leaves no database there. An empty one would answer, and stop the replica's next start.
   if (config.kind === 'embedded' && !hasEmbeddedDatabase(dataDirectory)) {
+    if (running.kind === 'stranger') {
+      throw createStale();
+    }
     throw new PoolError(
       'platform_not_running',
-      `no platform runs in PLATFORM_DATA_DIR (${dataDirectory}), and it has no database: name the directory of a running platform, or set DATABASE_URL as for serve`,
+      `no platform answers in PLATFORM_DATA_DIR (${dataDirectory}), and it has no database: name the directory of a running platform, or set DATABASE_URL as for serve`,
     );
   }
   const log = createLog('silent', 'platform');
@@ -48,12 +51,7 @@ export async function withControl<T>(
     log,
   ).catch((error: unknown) => {
     if (running.kind === 'stranger' && errorCodeOf(error) === 'data_directory_locked') {
-      throw new PoolError(
-        'control_file_stale',
-        `${controlFileName} in this data directory leads to a process that is not the platform using it; nothing was sent there. ` +
-          'If the platform is starting, try again; otherwise restart the platform, which writes the file again',
-        { cause: error },
-      );
+      throw createStale(error);
     }
     throw error;
   });
@@ -74,4 +72,13 @@ export async function withControl<T>(
   } finally {
     await database.close();
   }
+}
+
+function createStale(cause?: unknown): PoolError {
+  return new PoolError(
+    'control_file_stale',
+    `${controlFileName} in this data directory leads to a process that is not the platform using it; nothing was sent there. ` +
+      'If the platform is starting, try again; otherwise restart the platform, which writes the file again',
+    { cause },
+  );
 }

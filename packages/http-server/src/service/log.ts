@@ -5,29 +5,44 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 
 export type Log = Logger;
 
 export function createLog(level: string, name: string): Log {
-  return pino({ level, name, base: { name } }, openOutput());
+  return openLog({ level, name, base: { name } });
 }
 
 const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
 
 /** As a second line of defence, fields with the names of secrets are removed. */
 export function createRedactedLog(level: string): Log {
-  return pino({ level, base: null, redact: { paths: secretNames, remove: true } }, openOutput());
+  return openLog({ level, base: null, redact: { paths: secretNames, remove: true } });
 }
 
-/** Lines that wait for room on a full disk, in characters. Later ones are dropped. */
+/** Lines that wait for room on a full disk, in bytes. Later ones are lost. */
 const waitingLength = 1_000_000;
 
-function openOutput(): DestinationStream {
+function openLog(options: LoggerOptions): Log {
   const output = destination({ dest: 2, sync: true, maxLength: waitingLength });
+  const log = pino(options, output);
+  let lost = 0;
   // Without a listener, each line that cannot be written would throw in the middle of the work that it tells of.
   output.on('error', () => undefined);
-  return output;
+  output.on('drop', () => {
+    lost += 1;
+    // A line that is dropped does not try to write those that wait; an empty one does.
+    output.write('');
+  });
+  // After the lines that waited are written.
+  output.on('drain', () => {
+    if (lost > 0) {
+      const lines = lost;
+      lost = 0;
+      log.warn({ lines }, 'lines of this log are lost: standard error could not be written');
+    }
+  });
+  return log;
 }
 
 /** The parts of an unexpected error that a log line may contain: its class, code and stack frames. */

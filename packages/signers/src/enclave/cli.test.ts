@@ -1,5 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { hexToBytes, Secret } from '@pool/core';
@@ -229,6 +238,17 @@ describe('pool-enclave', () => {
       });
     }
   });
+});
+
+it('a process goes on when its messages find a full disk', () => {
+  const stderr = openSync('/dev/full', 'w');
+  const main = resolve(import.meta.dirname, '../pool-enclave.ts');
+  const { status } = spawnSync(process.execPath, ['--conditions=@pool/source', main], {
+    stdio: ['ignore', 'ignore', stderr],
+  });
+  closeSync(stderr);
+  // The usage, which could not be written.
+  expect(status).toBe(2);
 });
 
 it('a process that is killed signs the same again, and remembers what the day has cost', async () => {

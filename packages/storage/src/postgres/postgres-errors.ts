@@ -70,8 +70,11 @@ export function explainRefusal(error: unknown): string | undefined {
   if (code?.startsWith('28') === true) {
     return `the server refuses this user or password (${code})`;
   }
-  if (message.startsWith('SASL: ')) {
+  if (/^SASL: .*client password must be/.test(message)) {
     return 'the server asks for a password, and no usable one is configured';
+  }
+  if (message.startsWith('SASL: ')) {
+    return 'the login failed: the server did not prove that it knows the password, or it offers no supported method';
   }
   if (code === '3D000') {
     return 'the server has no such database (3D000): create it, empty';

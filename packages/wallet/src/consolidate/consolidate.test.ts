@@ -139,6 +139,35 @@ describe('a consolidation', () => {
     },
   );
 
+  it('gives the new note the same time to arrive when somebody sets the clock back', async () => {
+    const world = createSpendWorld({ amounts: few });
+    const { deps } = world.boot();
+    const startMs = world.clock.nowMs();
+    let setBackMs = 0;
+    const consolidator = createConsolidator({
+      ...deps,
+      clock: { ...world.clock, nowMs: () => world.clock.nowMs() - setBackMs },
+      notes: {
+        ...deps.notes,
+        // The step lands, and its note does not arrive.
+        async listSpendable(asset) {
+          if (world.chain.landed.length === 0) {
+            return deps.notes.listSpendable(asset);
+          }
+          setBackMs += 1_000;
+          // A test that failed would wait for ever.
+          expect(setBackMs).toBeLessThan(1_000_000);
+          return [];
+        },
+      },
+    });
+    await expect(consolidator.consolidate({ token: 'USDC' })).rejects.toMatchObject({
+      code: 'notes_unavailable',
+      retryable: true,
+    });
+    expect(world.clock.nowMs() - startMs).toBeLessThan(600_000);
+  });
+
   it('proves nothing with the mock prover, and refuses an unknown token', async () => {
     const { deps } = createSpendWorld({ amounts: many, proverMode: 'mock' }).boot();
     const mock = createConsolidator(deps);

@@ -181,13 +181,13 @@ async function waitForOutput(
   deps: SpendDeps,
 ): Promise<void> {
   const [commitment] = planArchived(spend, deps).plan.commitments;
-  const giveUpAtMs = deps.clock.nowMs() + arrivalPatienceMs;
+  const giveUpAtMs = deps.clock.steadyMs() + arrivalPatienceMs;
   for (;;) {
     const owned = await retrySpend(deps, () => deps.notes.listSpendable(assetId));
     if (commitment === undefined || owned.some((note) => note.commitment === commitment)) {
       return;
     }
-    if (deps.clock.nowMs() >= giveUpAtMs) {
+    if (deps.clock.steadyMs() >= giveUpAtMs) {
       throw new PoolError(
         'notes_unavailable',
         `the step is final, and its note ${fieldToHex(commitment)} did not arrive yet; run the same command again`,

@@ -92,19 +92,28 @@ function createSubmission(seed: number): SpendSubmission {
 
 /** A chain that takes no transaction, as if the process died before it sent one. */
 function withoutSending(): GasChain {
-  const silent = new Proxy(provider, {
+  return watchSending(() => {
+    throw new Error('the process died here');
+  });
+}
+
+/** Calls `before` before each transaction that is sent. */
+function watchSending(before: () => void): GasChain {
+  const watched = new Proxy(provider, {
     get(target, name) {
       if (name === 'send') {
-        return (method: string, parameters: unknown[]) =>
-          method === 'eth_sendRawTransaction'
-            ? Promise.reject(new Error('the process died here'))
-            : target.send(method, parameters);
+        return async (method: string, parameters: unknown[]) => {
+          if (method === 'eth_sendRawTransaction') {
+            before();
+          }
+          return target.send(method, parameters);
+        };
       }
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  return { ...chain, call: (work) => askChain(() => work(silent)) };
+  return { ...chain, call: (work) => askChain(() => work(watched)) };
 }
 
 function createStore() {
@@ -121,6 +130,7 @@ function createStore() {
 function create(changes: Partial<SelfSubmitterOptions> = {}) {
   const { rows, store } = createStore();
   let nowMs = 1_000_000;
+  let steadyMs = 0;
   const boot = (more: Partial<SelfSubmitterOptions> = {}) =>
     createSelfSubmitter({
       chain,
@@ -128,6 +138,7 @@ function create(changes: Partial<SelfSubmitterOptions> = {}) {
       capWei: coin / 10n,
       store,
       nowMs: () => nowMs,
+      steadyMs: () => steadyMs,
       ...changes,
       ...more,
     });
@@ -136,6 +147,10 @@ function create(changes: Partial<SelfSubmitterOptions> = {}) {
     boot,
     advance(ms: number) {
       nowMs += ms;
+      steadyMs += ms;
+    },
+    setClockBack(ms: number) {
+      nowMs -= ms;
     },
   };
 }
@@ -171,6 +186,23 @@ describe('a spend that is submitted with a key of the holder’s own', () => {
     expect(await submitter.getSpend(key)).toMatchObject({ state: 'settled', outRoot });
     expect(await submitter.postSpend(key, submission)).toMatchObject({ state: 'settled' });
     expect([rows.length, await nonceOf()]).toEqual([1, 1]);
+  });
+
+  it('is sent again after a pause that a set clock does not lengthen', async () => {
+    let sends = 0;
+    const { boot, advance, setClockBack } = create({
+      chain: watchSending(() => {
+        sends += 1;
+      }),
+    });
+    const submitter = boot();
+    await submitter.postSpend(key, submission);
+    setClockBack(3_600_000);
+    await submitter.getSpend(key);
+    expect(sends).toBe(1);
+    advance(15_000);
+    await submitter.getSpend(key);
+    expect(sends).toBe(2);
   });
 
   it('is the same transaction after the process died before it was sent', async () => {

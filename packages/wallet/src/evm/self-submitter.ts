@@ -56,6 +56,8 @@ export type SelfSubmitterOptions = {
   readonly capWei: bigint;
   readonly store: SentTransactions;
   readonly nowMs: () => number;
+  /** Milliseconds that nobody sets. */
+  readonly steadyMs: () => number;
   /** How long the first transaction of a nonce waits to be mined before it is replaced. */
   readonly replaceAfterMs?: number;
   /** After each transaction that a node has. */
@@ -82,10 +84,10 @@ const rebroadcastMs = 15_000;
 const keyForm = /^spend-(0x[0-9a-f]{64})$/;
 
 export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitter {
-  const { chain, capWei, store, nowMs } = options;
+  const { chain, capWei, store, nowMs, steadyMs } = options;
   const { replaceAfterMs = defaultReplaceAfterMs, onSent = () => undefined } = options;
   const address = parseEvmAddress(computeAddress(options.gasKey.reveal()));
-  /** When this process last sent the bytes, by hash. */
+  /** When this process last sent the bytes, by hash, in the time of `steadyMs`. */
   const sentAtMs = new Map<string, number>();
   /** Spends that are posted at once get nonces one after the other: the node counts a transaction when it has it. */
   const locks = createKeyLock();
@@ -154,7 +156,7 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
     rawTransaction,
     txHash,
   }: Pick<SignedTransaction, 'rawTransaction' | 'txHash'>): Promise<void> {
-    if (nowMs() - (sentAtMs.get(txHash) ?? Number.NEGATIVE_INFINITY) < rebroadcastMs) {
+    if (steadyMs() - (sentAtMs.get(txHash) ?? Number.NEGATIVE_INFINITY) < rebroadcastMs) {
       return;
     }
     const outcome = await chain.call((provider) => broadcastTransaction(provider, rawTransaction));
@@ -168,7 +170,7 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
         { cause: outcome.cause },
       );
     }
-    sentAtMs.set(txHash, nowMs());
+    sentAtMs.set(txHash, steadyMs());
   }
 
   /** What became of the transactions of a spend. Undefined: none is under way, and a new one may be signed. */

@@ -170,6 +170,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     capWei: settings.gasCapWei,
     store: sent,
     nowMs: systemClock.nowMs,
+    steadyMs: systemClock.steadyMs,
     onSent: deps.onSent,
   });
   // One proof takes all memory that a small machine has.
