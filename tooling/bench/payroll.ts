@@ -59,7 +59,7 @@ export async function runPayrollBench(args: readonly string[]): Promise<void> {
     saveSection('payroll', {
       title: 'One roster in parts',
       ...createStamp(),
-      about: `${format(recipients)} payees in ${parts} parts, paid by \`disburse --split\` through one agent, on a chain with a block every ${blockSeconds} seconds and finality after ${finalityBlocks} blocks. Counted from the block of the first part to that of the last. All processes share the machine.`,
+      about: `${format(recipients)} payees in ${parts} parts, paid by \`disburse --split\` through one agent, on a chain with a block every ${blockSeconds} seconds and finality after ${finalityBlocks} blocks. Counted from the block of the first part to that of the last. Parts overlap, and each settles until it is final. All processes share the machine.`,
       tables: [
         {
           columns: ['what', 'payees an hour'],

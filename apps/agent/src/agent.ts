@@ -6,7 +6,7 @@
  */
 
 import { openProductionKeys } from '@pool/circuits';
-import { deriveTraceId, isPoolError, PoolError } from '@pool/core';
+import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
 import { findJobServer, type JobStore, openJobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
@@ -296,13 +296,12 @@ async function openStores(
       'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
       fingerprintKeyId,
     );
-    await shareLabels(config).catch((error: unknown) => {
-      // `disburse` refuses until it is settled. The label is protected: the table has it.
-      if (!(isPoolError(error) && error.code === 'pay_run_conflict')) {
-        throw error;
-      }
-      log.error({ code: error.code }, error.message);
-    });
+    if (!(await shareLabels(config))) {
+      log.error(
+        { code: 'pay_run_conflict' },
+        'a pay-run label of this machine is of another roster in the job store; `disburse` refuses here, and names it',
+      );
+    }
     return { store, state, fleet: await open() };
   } catch (error) {
     await state?.close();

@@ -100,3 +100,41 @@ export async function enrolHolder(session: SessionClient, holder: Holder): Promi
     }
   }
 }
+
+/** Signing keeps this process busy: a larger group would not answer the platform in time. */
+const signInGroup = 50;
+/** A platform takes so many connections of one address at once. */
+const enrolGroup = 200;
+
+async function inGroups<T, R>(
+  items: readonly T[],
+  groupSize: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += groupSize) {
+    const group = items.slice(start, start + groupSize);
+    results.push(...(await Promise.all(group.map((item, place) => work(item, start + place)))));
+  }
+  return results;
+}
+
+/**
+ * Signs everybody in, then enrols them: wallets that reach the gate together share one wait for finality.
+ * @param hasProxy - each calls from an address of its own
+ */
+export async function enrolHolders(
+  keys: readonly Secret<Hex>[],
+  place: SignInPlace,
+  hasProxy = false,
+): Promise<readonly Holder[]> {
+  const people = await inGroups(keys, signInGroup, async (privateKey, index) => {
+    const holder = await deriveHolder(privateKey, place);
+    const callerAddress = hasProxy ? `10.0.${index >> 8}.${index & 255}` : undefined;
+    const from = { ...place, callerAddress };
+    const session = await openSession(privateKey, from, holder.encryptionPublicKey);
+    return { holder, session };
+  });
+  await inGroups(people, enrolGroup, ({ holder, session }) => enrolHolder(session, holder));
+  return people.map(({ holder }) => holder);
+}

@@ -32,7 +32,7 @@ import {
 } from '../chain/local-chain.ts';
 import {
   deriveHolder,
-  enrolHolder,
+  enrolHolders,
   type Holder,
   openSession,
   type SignInPlace,
@@ -145,24 +145,6 @@ export type Stack = {
 };
 
 const platformScript = fileURLToPath(new URL('../../../platform/src/main.ts', import.meta.url));
-
-/** Signing keeps this process busy: a larger group would not answer the platform in time. */
-const signInGroup = 50;
-/** A platform takes so many connections of one address at once. */
-const enrolGroup = 200;
-
-async function inGroups<T, R>(
-  items: readonly T[],
-  groupSize: number,
-  work: (item: T, index: number) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < items.length; start += groupSize) {
-    const group = items.slice(start, start + groupSize);
-    results.push(...(await Promise.all(group.map((item, place) => work(item, start + place)))));
-  }
-  return results;
-}
 
 /**
  * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.
@@ -322,17 +304,8 @@ async function startServices(
   const others = alsoEnrol({ directory, platformUrl, chains }, custody);
   // Awaited below. Until then a failure must not end the process.
   others.catch(() => undefined);
-  const people = await inGroups(keys, signInGroup, async (privateKey, index) => {
-    const holder = await deriveHolder(privateKey, place);
-    const callerAddress = options.hasProxy ? `10.0.${index >> 8}.${index & 255}` : undefined;
-    const from = { ...place, callerAddress };
-    const session = await openSession(privateKey, from, holder.encryptionPublicKey);
-    return { holder, session };
-  });
-  // Only when all are signed in: wallets that reach the gate together share one wait for finality.
-  await inGroups(people, enrolGroup, ({ holder, session }) => enrolHolder(session, holder));
+  const holders = await enrolHolders(keys, place, options.hasProxy);
   await others;
-  const holders = people.map(({ holder }) => holder);
 
   begin({ text: 'starting the agent', service: 'agent' });
   const startAgent = createAgentStarter({

@@ -73,33 +73,43 @@ it('replaces an approval whose fees the chain has left behind during its vote', 
   expect(world.chain.approvals).toEqual([6_000n]);
 });
 
-it('looks again after an approval that the provider sent has reverted', async () => {
+/** Runs a payment whose approvals the provider sends, and of which the first ones revert. @returns how many it sent */
+async function sendReverting(count: number) {
   const world = await createWorld({ isVoting: true });
   world.voting.policy = (kind) => (kind === 'token-approval' ? 'send' : 'approve');
-  let sent = 0;
+  const hashes: string[] = [];
   world.voting.send = () => {
-    sent += 1;
-    const txHash = parseHex32(`0x${`0${sent}`.repeat(32)}`);
-    world.chain.mineApproval(sent === 1 ? 0n : 6_000n, txHash);
+    const txHash = parseHex32(`0x${`0${hashes.length + 1}`.repeat(32)}`);
+    world.chain.mineApproval(hashes.length < count ? 0n : 6_000n, txHash);
+    hashes.push(txHash);
     return txHash;
   };
   const { chain } = world;
-  const reverting = {
-    ...chain,
-    fetchReceipt: async (txHash: Parameters<typeof chain.fetchReceipt>[0]) => {
-      const receipt = await chain.fetchReceipt(txHash);
-      const isFirst = txHash === parseHex32(`0x${'01'.repeat(32)}`);
-      return receipt === undefined ? undefined : { ...receipt, reverted: isFirst };
-    },
+  const fetchReceipt: typeof chain.fetchReceipt = async (txHash) => {
+    const receipt = await chain.fetchReceipt(txHash);
+    const place = hashes.indexOf(txHash);
+    return receipt === undefined
+      ? undefined
+      : { ...receipt, reverted: 0 <= place && place < count };
   };
   const proxied = new Proxy(chain, {
-    get: (target, name) =>
-      name === 'fetchReceipt' ? reverting.fetchReceipt : Reflect.get(target, name),
+    get: (target, name) => (name === 'fetchReceipt' ? fetchReceipt : Reflect.get(target, name)),
   });
   const job = await world.accept();
   await world.run(job, undefined, { findChain: () => ({ ...world.context, chain: proxied }) });
+  return { job, sent: hashes.length };
+}
+
+it('looks again after an approval that the provider sent has reverted', async () => {
+  const { job, sent } = await sendReverting(1);
   expect(job.state()).toBe('done');
   expect(sent).toBe(2);
+});
+
+it('gives up after three approvals that the provider sent have reverted', async () => {
+  const { job, sent } = await sendReverting(5);
+  expect(job.record().error?.code).toBe('approval_failed');
+  expect(sent).toBe(3);
 });
 
 it('names the approval that may still be given when the funder was changed during its vote', async () => {

@@ -63,12 +63,22 @@ export async function openLedger({ home, jobs }: LedgerPlace): Promise<PayRunLed
 
 /**
  * An agent that starts on a shared job store gives the labels of its machine to all, before any of them pays another roster under one.
- * @throws as {@link openLedger}, and PoolError `pay_run_conflict`
+ * @returns false if a label is of another roster there. The table has it, so nobody pays a third one; {@link openLedger} refuses, with names
+ * @throws as {@link openLedger}, except PoolError `pay_run_conflict`
  */
-export async function shareLabels(place: LedgerPlace): Promise<void> {
-  if (findJobServer(place.jobs) !== undefined && existsSync(payRunLedgerPath(place.home))) {
+export async function shareLabels(place: LedgerPlace): Promise<boolean> {
+  if (findJobServer(place.jobs) === undefined || !existsSync(payRunLedgerPath(place.home))) {
+    return true;
+  }
+  try {
     const ledger = await openLedger(place);
     await ledger.close();
+    return true;
+  } catch (error) {
+    if (isPoolError(error) && error.code === 'pay_run_conflict') {
+      return false;
+    }
+    throw error;
   }
 }
 

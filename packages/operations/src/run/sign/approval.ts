@@ -230,8 +230,7 @@ export async function readApproval(
 
 /**
  * Sends the newest approval until it is mined. One that loses its nonce may have lost it to an earlier form of itself, with lower fees.
- * @param mayRevert - the allowance is taken back: the number of refused ones does not matter, nor that of those which the signer's
- *   provider sent
+ * @param mayRevert - one more reverted approval is no failure: the caller looks at the allowance
  * @returns `look-again`: it reverted, because the allowance has changed since it was asked for. `stuck`: its fees are too low by now, or it
  *   was not mined in time
  * @throws PoolError `approval_failed`
@@ -242,12 +241,7 @@ export async function settleApproval(run: Run, mayRevert = false): Promise<Appro
     const rawTransaction = run.given.approvals.at(-1)?.rawTransaction;
     const state = await readApproval(run);
     const reverts = run.given.approvals.filter(({ reverted }) => reverted).length;
-    if (
-      state === 'reverted' &&
-      rawTransaction !== undefined &&
-      !mayRevert &&
-      reverts >= maxReverts
-    ) {
+    if (state === 'reverted' && !mayRevert && reverts >= maxReverts) {
       throw new PoolError(
         'approval_failed',
         `the token refused ${reverts} approval transactions of the funder; look them up on the chain`,
