@@ -249,7 +249,7 @@ describe('`signer` of readiness', () => {
 
   it('names who did not answer in time', async () => {
     world.gate.isSilent = true;
-    expect(await createSignerProbe(configure(), chainsFile, 100)()).toEqual({
+    expect(await createSignerProbe(configure(), chainsFile, 1_000)()).toEqual({
       ok: false,
       detail: { kind: 'timeout', message: 'the approve process: it did not answer in time' },
     });
