@@ -271,7 +271,11 @@ describe('spends at the edge', () => {
     });
     const judged = await post(await keyOf('holder.transfer', other), 'k', request);
     expect(judged.body.code).toBe('proof_invalid');
-    const counts = await database.db.selectFrom('credentials').select('refused_proofs').execute();
+    const counts = await database.db
+      .selectFrom('credentials')
+      .select('refused_proofs')
+      .orderBy('id')
+      .execute();
     expect(counts.map(({ refused_proofs }) => refused_proofs)).toEqual([10, 0, 1]);
   });
 
