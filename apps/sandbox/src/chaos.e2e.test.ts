@@ -27,6 +27,7 @@ it('pays everybody once while processes are killed and the world around them fai
     const report = JSON.parse(output.slice(output.indexOf('\n{') + 1)) as ChaosReport;
     expect(Object.keys(report.faults).length, output).toBeGreaterThan(6);
     expect(report.paid, output).toBeGreaterThan(0);
+    expect(report.spends.settled, output).toBeGreaterThan(0);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -59,15 +59,26 @@ export function fetchAllowance(place: ChainPlace, symbol: string, owner: string)
   );
 }
 
-/** How many batches the pool has settled, counted by its events. */
-export function countFundedBatches(place: ChainPlace): Promise<number> {
+type PoolEvent = NonNullable<ReturnType<typeof parsePoolEvent>>;
+
+/** The batches and spends that the pool has settled, in the order of the chain. */
+export function fetchPoolEvents(
+  place: ChainPlace,
+): Promise<readonly { readonly txHash: string; readonly event: PoolEvent }[]> {
   return withProvider(place, async (provider) => {
     const logs = await provider.getLogs({
       address: place.contracts.pool,
       fromBlock: place.contracts.deploymentBlock,
     });
-    return logs.filter((log) => parsePoolEvent(log)?.kind === 'fund').length;
+    return logs.flatMap((log) => {
+      const event = parsePoolEvent(log);
+      return event === undefined ? [] : [{ txHash: log.transactionHash, event }];
+    });
   });
+}
+
+export async function countFundedBatches(place: ChainPlace): Promise<number> {
+  return (await fetchPoolEvents(place)).filter(({ event }) => event.kind === 'fund').length;
 }
 
 function addressOf(place: ChainPlace, symbol: string): string {
