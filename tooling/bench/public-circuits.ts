@@ -103,7 +103,10 @@ for (const circuit of circuits) {
   const wasmPath = join(folder, circuit.wasm);
   const json = readFileSync(join(folder, circuit.verificationKey), 'utf8');
   const verificationKey = JSON.parse(json) as VerificationKey;
-  const request = { circuit: { wasmPath, zkeyPath, verificationKey }, input: circuit.input };
+  const request = {
+    circuit: { wasm: wasmPath, zkey: zkeyPath, verificationKey },
+    input: circuit.input,
+  };
   const first = await prover.prove(request);
   const startedAt = performance.now();
   const second = await prover.prove(request);

@@ -3,9 +3,10 @@
  * bit; verification by snarkjs; several keys and proofs at once on one device; devices that are lost during a proof.
  */
 import { rm } from 'node:fs/promises';
-import type { Prover, ProvingArtifact } from '@pool/prover';
+import type { Prover, ProvingArtifact, VerificationKey } from '@pool/prover';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { identifyFile } from '../../packages/prover/src/base/file-input.ts';
 import { createCpuEngine } from '../../packages/prover/src/engine/cpu-engine.ts';
 import type { Engine, EnginePhase, ProofSums } from '../../packages/prover/src/engine/engine.ts';
 import { createKeyCache } from '../../packages/prover/src/engine/key-cache.ts';
@@ -83,7 +84,7 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
   const kind = () => prover.accelerator.kind;
 
   const proveAndVerify = async (
-    circuit: ProvingArtifact,
+    circuit: ProvingArtifact & { readonly verificationKey: VerificationKey },
     input: Readonly<Record<string, unknown>>,
   ): Promise<void> => {
     const { proof, publicSignals } = await prover.prove({ circuit, input });
@@ -125,9 +126,9 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
   });
 
   /** The result of the processor for the same key and witness. */
-  const computeOnProcessor = async ({ zkeyPath }: ProvingArtifact, witness: Uint8Array) => {
+  const computeOnProcessor = async ({ zkey }: ProvingArtifact, witness: Uint8Array) => {
     const cache = createKeyCache(cpu, 2 ** 30);
-    const { resident } = await cache.take(zkeyPath, {});
+    const { resident } = await cache.take(await identifyFile(zkey, 'proving key'), {});
     try {
       return await resident.computeSums(witness);
     } finally {
@@ -156,22 +157,23 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
     // Without the queue of the prover: two proofs in one engine at the same time.
     const { engine, recorded } = device(0);
     const known = recorded.slice(1, 4);
-    const noteKey = await openZkey(note.zkeyPath);
+    const noteKey = await openZkey(note.zkey);
     const needed = engine.estimateBytes?.(noteKey.header) ?? 0;
     await noteKey.close();
     // Memory for the large key or for the small one, but not for both.
     const cache = createKeyCache(engine, needed + 2 ** 16);
-    await cache.take(note.zkeyPath, {});
-    const { resident } = await cache.take(squares.zkeyPath, {});
+    const noteFile = await identifyFile(note.zkey, 'proving key');
+    await cache.take(noteFile, {});
+    const { resident } = await cache.take(await identifyFile(squares.zkey, 'proving key'), {});
     expect([cache.count(), cache.evictions()]).toEqual([1, 1]);
     expect(await Promise.all(known.map(({ witness }) => resident.computeSums(witness)))).toEqual(
       known.map(({ sums }) => sums),
     );
-    await cache.take(note.zkeyPath, {});
+    await cache.take(noteFile, {});
     expect([cache.count(), cache.evictions(), cache.loads()]).toEqual([1, 2, 3]);
     cache.release();
     const tooSmall = createKeyCache(engine, needed - 1);
-    await expect(tooSmall.take(note.zkeyPath, {})).rejects.toMatchObject({
+    await expect(tooSmall.take(noteFile, {})).rejects.toMatchObject({
       code: 'memory_budget_exceeded',
     });
   }, 600_000);

@@ -5,7 +5,7 @@
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProvingArtifact } from '@pool/prover';
+import type { ProvingArtifact, VerificationKey } from '@pool/prover';
 import { compileCircuit } from '../../packages/circuits/src/artifacts/compile.ts';
 import { sourceFolder } from '../../packages/circuits/src/circuits.ts';
 import { computeKeyInWorker } from '../../packages/circuits/src/setup/key-in-worker.ts';
@@ -17,6 +17,7 @@ component main = Poseidon(6);
 
 export async function createNoteHash(): Promise<
   ProvingArtifact & {
+    readonly verificationKey: VerificationKey;
     readonly folder: string;
     readonly input: Readonly<Record<string, unknown>>;
   }
@@ -25,9 +26,13 @@ export async function createNoteHash(): Promise<
   const sources = join(folder, 'circom');
   await cp(sourceFolder(), sources, { recursive: true });
   await writeFile(join(sources, 'main.circom'), main);
-  const { r1csPath, wasmPath } = await compileCircuit(join(sources, 'main.circom'), folder);
-  const zkeyPath = join(folder, 'key.zkey');
-  const { verificationKey } = await computeKeyInWorker({ r1csPath, zkeyPath, seed: 'a test' });
+  const { r1csPath, wasmPath: wasm } = await compileCircuit(join(sources, 'main.circom'), folder);
+  const zkey = join(folder, 'key.zkey');
+  const { verificationKey } = await computeKeyInWorker({
+    r1csPath,
+    zkeyPath: zkey,
+    seed: 'a test',
+  });
   const input = { inputs: [1, 2_000_000, 3, 4, 5, 6] };
-  return { folder, wasmPath, zkeyPath, verificationKey, input };
+  return { folder, wasm, zkey, verificationKey, input };
 }

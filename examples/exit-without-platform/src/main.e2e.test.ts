@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'exit-'));
   pool = await mineMeanwhile(provider, () => createFundedPool(provider, [30n, 12n]));
   await provider.send('anvil_setBalance', [gasKey.address, `0x${(10n ** 18n).toString(16)}`]);
-  const { wasmPath, zkeyPath } = await createArtifactStore().ensureArtifacts('spend-2x4');
+  const { wasm, zkey } = await createArtifactStore().ensureArtifacts('spend-2x4');
   writeFileSync(
     join(folder, 'exit.json'),
     JSON.stringify({
@@ -39,7 +39,7 @@ beforeAll(async () => {
       },
       token: 'TUSD',
       platformDomain: pool.platformDomain,
-      circuits: { 'spend-2x4': { wasm: wasmPath, zkey: zkeyPath } },
+      circuits: { 'spend-2x4': { wasm, zkey } },
     }),
   );
   writeFileSync(join(folder, 'notes.json'), JSON.stringify(pool.notesFile));

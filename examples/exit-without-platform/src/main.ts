@@ -178,27 +178,26 @@ function readKey(name: string): Secret {
 
 /** Proves with the files of exit.json. */
 function createPort({ circuits }: ExitFile): SpendProverPort {
-  async function locate(name: string) {
-    const files = circuits[name];
-    if (files === undefined) {
+  function locate(name: string) {
+    const circuit = circuits[name];
+    if (circuit === undefined) {
       throw new Error(`exit.json names no files of ${name}`);
     }
-    const verificationKey = await readVerificationKey(files.zkey);
-    return { wasmPath: files.wasm, zkeyPath: files.zkey, verificationKey };
+    return circuit;
   }
   return {
     mode: 'real',
     async prove(name, input) {
-      const { proof, publicSignals } = await prover.prove({ circuit: await locate(name), input });
+      const { proof, publicSignals } = await prover.prove({ circuit: locate(name), input });
       return {
         proof: toSolidityProof(proof) as ProvedBatch['proof'],
         publicSignals: publicSignals.map(BigInt),
       };
     },
     async verify(name, { proof, publicSignals }) {
-      const { verificationKey } = await locate(name);
+      const { zkey } = locate(name);
       return await prover.verify(
-        verificationKey,
+        await readVerificationKey(zkey),
         publicSignals.map(String),
         fromSolidityProof(proof),
       );

@@ -26,8 +26,8 @@ async function runMain(input: object) {
   return await promisify(execFile)(process.execPath, [
     '--conditions=@pool/source',
     main,
-    circuit.wasmPath,
-    circuit.zkeyPath,
+    circuit.wasm,
+    circuit.zkey,
     inputPath,
   ]);
 }

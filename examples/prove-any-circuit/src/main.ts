@@ -4,10 +4,10 @@
  * Prints the proof and the public signals as JSON.
  */
 import { readFile } from 'node:fs/promises';
-import { createProver, readVerificationKey } from '@pool/prover';
+import { createProver } from '@pool/prover';
 
-const [wasmPath, zkeyPath, inputPath] = process.argv.slice(2);
-if (wasmPath === undefined || zkeyPath === undefined || inputPath === undefined) {
+const [wasm, zkey, inputPath] = process.argv.slice(2);
+if (wasm === undefined || zkey === undefined || inputPath === undefined) {
   console.error('Usage: node src/main.ts <circuit.wasm> <circuit.zkey> <input.json>');
   process.exit(2);
 }
@@ -15,10 +15,8 @@ if (wasmPath === undefined || zkeyPath === undefined || inputPath === undefined)
 const prover = createProver({ accelerator: 'auto' });
 try {
   const input = JSON.parse(await readFile(inputPath, 'utf8')) as Record<string, unknown>;
-  const verificationKey = await readVerificationKey(zkeyPath);
-  const circuit = { wasmPath, zkeyPath, verificationKey };
   const startedMs = performance.now();
-  const result = await prover.prove({ circuit, input });
+  const result = await prover.prove({ circuit: { wasm, zkey }, input });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(2);
   const { kind, detail } = prover.accelerator;
   console.error(`proved and verified in ${seconds} s on ${kind} (${detail})`);

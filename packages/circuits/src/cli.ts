@@ -64,7 +64,7 @@ const build = command(['circuit'], ['cache-dir', 'zkey'], [], async ({ values, a
   if (values.zkey !== undefined) {
     await store.writeStandardZkey(circuit, values.zkey);
   }
-  return answer(undefined, `${artifacts.wasmPath}\n${artifacts.zkeyPath}\n`);
+  return answer(undefined, `${artifacts.wasm}\n${artifacts.zkey}\n`);
 });
 
 async function run([name, ...args]: readonly string[], signal: AbortSignal): Promise<number> {

@@ -43,7 +43,7 @@ describe('the pinned artifacts', () => {
 
   it('the key file exports the same verification key through snarkjs', async () => {
     expect(artifacts.verificationKey).toEqual(verificationKeys['fund-16']);
-    expect(await zKey.exportVerificationKey(artifacts.zkeyPath)).toMatchObject(
+    expect(await zKey.exportVerificationKey(artifacts.zkey)).toMatchObject(
       verificationKeys['fund-16'],
     );
   });
@@ -77,7 +77,7 @@ describe('the shared vectors', () => {
         ({ walletId }) => paths.get(walletId)?.siblings.map((level) => level.map(BigInt)) ?? none,
       ),
     };
-    const witness = await computeWitness(artifacts.wasmPath, input);
+    const witness = await computeWitness(artifacts.wasm, input);
     expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
   });
 });
@@ -88,8 +88,8 @@ describe('fund-16', () => {
   it('makes a proof that snarkjs verifies with its own public signals only', async () => {
     const witness = { type: 'mem' as const };
     const { wtns } = await import('snarkjs');
-    await wtns.calculate(honest, artifacts.wasmPath, witness);
-    const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
+    await wtns.calculate(honest, artifacts.wasm, witness);
+    const { proof, publicSignals } = await groth16.prove(artifacts.zkey, witness);
     expect(publicSignals).toEqual([honest.D, honest.z, honest.y].map(String));
     const key = verificationKeys['fund-16'];
     expect(await groth16.verify(key, publicSignals, proof)).toBe(true);
@@ -115,7 +115,7 @@ describe('fund-16', () => {
     ['another z', { z: honest.z + 1n }],
     ['another y', { y: honest.y + 1n }],
   ])('refuses %s', async (_, change) => {
-    await expect(computeWitness(artifacts.wasmPath, { ...honest, ...change })).rejects.toThrow(
+    await expect(computeWitness(artifacts.wasm, { ...honest, ...change })).rejects.toThrow(
       'Assert Failed',
     );
   });

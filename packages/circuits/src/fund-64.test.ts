@@ -26,10 +26,10 @@ describe.skipIf(!isFullRun)('fund-64 and fund-256', () => {
       const artifacts = await store.ensureArtifacts(circuit);
       const input = toInput(createBatch(size, recipients));
       const witness: MemoryFile = { type: 'mem' };
-      await wtns.calculate(input, artifacts.wasmPath, witness);
+      await wtns.calculate(input, artifacts.wasm, witness);
       const r1cs = readR1cs(await store.ensureConstraints(circuit));
       expect(findBrokenConstraints(r1cs, await wtns.exportJson(witness))).toEqual([]);
-      const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
+      const { proof, publicSignals } = await groth16.prove(artifacts.zkey, witness);
       expect(publicSignals).toEqual([input.D, input.z, input.y].map(String));
       const key = verificationKeys[circuit];
       expect(await groth16.verify(key, publicSignals, proof)).toBe(true);

@@ -30,13 +30,13 @@ describe.skipIf(!isFullRun)('spend-16x8', () => {
     const r1cs = readR1cs(await store.ensureConstraints('spend-16x8'));
     expect(inputs).toHaveLength(2);
     for (const input of inputs) {
-      const witness = await computeWitness(artifacts.wasmPath, input);
+      const witness = await computeWitness(artifacts.wasm, input);
       expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
     }
     const [first] = inputs;
     const witness: MemoryFile = { type: 'mem' };
-    await wtns.calculate(first, artifacts.wasmPath, witness);
-    const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
+    await wtns.calculate(first, artifacts.wasm, witness);
+    const { proof, publicSignals } = await groth16.prove(artifacts.zkey, witness);
     expect(publicSignals).toEqual([first?.D, first?.z, first?.y].map(String));
     const key = verificationKeys['spend-16x8'];
     expect(await groth16.verify(key, publicSignals, proof)).toBe(true);

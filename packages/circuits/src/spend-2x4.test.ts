@@ -68,14 +68,14 @@ describe('the shared vectors', () => {
   });
 
   it.each(vectors)('"$name" satisfies the circuit', async (vector) => {
-    const witness = await computeWitness(artifacts.wasmPath, readInput(vector));
+    const witness = await computeWitness(artifacts.wasm, readInput(vector));
     expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
   });
 
   it('"$name" does not satisfy it with the signature of another spend', async () => {
     const [first, second] = vectors.map(readInput);
     const signature = { rLo: second?.rLo, rHi: second?.rHi };
-    await expect(computeWitness(artifacts.wasmPath, { ...first, ...signature })).rejects.toThrow(
+    await expect(computeWitness(artifacts.wasm, { ...first, ...signature })).rejects.toThrow(
       'Assert Failed',
     );
   });
@@ -91,15 +91,15 @@ describe('spend-2x4', () => {
     ['the largest blinding', createWalletSpend([4], 1, { blindingBits: Array(248).fill(1n) })],
   ])('accepts %s', async (_, spend) => {
     const input = toInput(spend);
-    const witness = await computeWitness(artifacts.wasmPath, input);
+    const witness = await computeWitness(artifacts.wasm, input);
     expect(witness.slice(1, 4)).toEqual([input.D, input.z, input.y]);
     expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
   });
 
   it('makes a proof that snarkjs verifies, and no other public signals pass', async () => {
     const witness = { type: 'mem' as const };
-    await wtns.calculate(honest, artifacts.wasmPath, witness);
-    const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
+    await wtns.calculate(honest, artifacts.wasm, witness);
+    const { proof, publicSignals } = await groth16.prove(artifacts.zkey, witness);
     expect(publicSignals).toEqual([honest.D, honest.z, honest.y].map(String));
     const key = verificationKeys['spend-2x4'];
     expect(artifacts.verificationKey).toEqual(key);
@@ -137,7 +137,7 @@ describe('spend-2x4', () => {
     ['another secret', { secret: 5n }],
     ['a change under another key', { changePx: 5n }],
   ])('refuses %s', async (_, change) => {
-    await expect(computeWitness(artifacts.wasmPath, { ...honest, ...change })).rejects.toThrow(
+    await expect(computeWitness(artifacts.wasm, { ...honest, ...change })).rejects.toThrow(
       'Assert Failed',
     );
   });
@@ -151,15 +151,11 @@ describe('spend-2x4', () => {
   ])('refuses the viewing key %s', async (_, viewingKey) => {
     // The notes belong to v·B8 for this v, so nothing but the check of v refuses it.
     const aliased = createWalletSpend([5, 29], 3, { viewingKey });
-    await expect(computeWitness(artifacts.wasmPath, toInput(aliased))).rejects.toThrow(
-      'Assert Failed',
-    );
+    await expect(computeWitness(artifacts.wasm, toInput(aliased))).rejects.toThrow('Assert Failed');
   });
 
   it('refuses a thief with the viewing key and a wallet of its own [service.viewing-key-moves-nothing]', async () => {
     const stolen = withWallet(createWalletSpend([5, 29], 3), 777n);
-    await expect(computeWitness(artifacts.wasmPath, toInput(stolen))).rejects.toThrow(
-      'Assert Failed',
-    );
+    await expect(computeWitness(artifacts.wasm, toInput(stolen))).rejects.toThrow('Assert Failed');
   });
 });

@@ -17,7 +17,7 @@ export {
   scalarBytes,
   scalarFieldOrder,
 } from './runtime/integers.ts';
-export { moduleBeside } from './runtime/module-beside.ts';
+export { findBuiltin, moduleBeside } from './runtime/module-beside.ts';
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
 export {

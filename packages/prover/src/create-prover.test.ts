@@ -71,8 +71,8 @@ describe('a proof', () => {
 
   it('fails with a code if files are missing', async () => {
     await expect(
-      prover.prove({ circuit: { ...circuit, zkeyPath: '/nowhere.zkey' }, input }),
-    ).rejects.toEqual(failure('proof_failed', true));
+      prover.prove({ circuit: { ...circuit, zkey: '/nowhere.zkey' }, input }),
+    ).rejects.toEqual(failure('artifact_unreadable'));
   });
 
   it('is made one at a time', async () => {
@@ -133,11 +133,11 @@ describe('ending', () => {
     ['did not close its idle prover', ''],
   ])('a process that proved and %s exits by itself', async (_, end) => {
     const index = new URL('./index.ts', import.meta.url).href;
-    const { wasmPath, zkeyPath, verificationKey } = circuit;
+    const { wasm, zkey, verificationKey } = circuit;
     const script = `
       import { createProver } from ${JSON.stringify(index)};
       const prover = createProver();
-      const circuit = ${JSON.stringify({ wasmPath, zkeyPath, verificationKey })};
+      const circuit = ${JSON.stringify({ wasm, zkey, verificationKey })};
       const { publicSignals } = await prover.prove({ circuit, input: { product: 15, a: 3, b: 5 } });
       ${end}
       process.stdout.write(publicSignals.join());`;

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { totalmem } from 'node:os';
-import { constrainedMemory } from 'node:process';
-import { argumentError, assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
+import { findBuiltin } from '@pool/kernels';
+import { assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
+import { argumentError } from './base/errors.ts';
 import type { ArtifactSource, Prover } from './base/prover.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
@@ -45,10 +45,15 @@ export type ProverOptions<C extends string = string> = {
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-/** The memory limit of the container if there is one, else the machine's memory. */
+/** The memory limit of the container if there is one, else the machine's memory. A browser reveals only a part of it. */
 function findMemory(): number {
-  const limit = constrainedMemory();
-  return limit > 0 && limit < totalmem() ? limit : totalmem();
+  const { process, navigator } = globalThis as {
+    readonly process?: { readonly constrainedMemory?: () => number };
+    readonly navigator?: { readonly deviceMemory?: number };
+  };
+  const machine = findBuiltin('node:os')?.totalmem() ?? (navigator?.deviceMemory ?? 4) * 2 ** 30;
+  const limit = process?.constrainedMemory?.() ?? 0;
+  return limit > 0 && limit < machine ? limit : machine;
 }
 
 const defaultDeviceBytes = 4 * 2 ** 30;
@@ -64,7 +69,7 @@ const accelerators: readonly unknown[] = ['auto', 'webgpu', 'cpu'] satisfies Acc
  *
  * @example
  * const prover = createProver();
- * const { proof, publicSignals } = await prover.prove({ circuit: { wasmPath, zkeyPath, verificationKey }, input });
+ * const { proof, publicSignals } = await prover.prove({ circuit: { wasm: 'a.wasm', zkey: 'a.zkey' }, input });
  * await prover.close();
  *
  * @throws ProverError `argument_invalid` for an option of the wrong type or out of range

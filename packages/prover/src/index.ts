@@ -6,6 +6,7 @@
 
 export type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
 export { ProverError, type ProverErrorCode } from './base/errors.ts';
+export type { FileInput } from './base/file-input.ts';
 export type {
   ArtifactSource,
   Groth16Proof,

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { VerificationKey } from '@pool/kernels';
 import { curves, powersOfTau, zKey } from 'snarkjs';
-import type { ProvingArtifact } from '../src/base/prover.ts';
 
 const factors = `pragma circom 2.2.0;
 template Factors() {
@@ -43,7 +42,7 @@ const require = createRequire(import.meta.url);
 
 export type CompiledCircuit = {
   readonly folder: string;
-  readonly wasmPath: string;
+  readonly wasm: string;
   readonly r1csPath: string;
 };
 
@@ -63,12 +62,15 @@ export async function compileCircuit(
   );
   return {
     folder,
-    wasmPath: join(folder, 'out/small_js/small.wasm'),
+    wasm: join(folder, 'out/small_js/small.wasm'),
     r1csPath: join(folder, 'out/small.r1cs'),
   };
 }
 
-export type SmallCircuit = ProvingArtifact & CompiledCircuit;
+export type SmallCircuit = CompiledCircuit & {
+  readonly zkey: string;
+  readonly verificationKey: VerificationKey;
+};
 
 type CircuitFiles = {
   readonly files: Readonly<Record<'wasm' | 'r1cs' | 'zkey', Uint8Array>>;
@@ -76,7 +78,7 @@ type CircuitFiles = {
 };
 
 async function makeSmallCircuit(source: string, power: number): Promise<CircuitFiles> {
-  const { folder, wasmPath, r1csPath } = await compileCircuit(source);
+  const { folder, wasm, r1csPath } = await compileCircuit(source);
   const path = (name: string) => join(folder, name);
   const curve = await curves.getCurveFromName('bn128');
   await powersOfTau.newAccumulator(curve, power, path('0.ptau'));
@@ -86,7 +88,7 @@ async function makeSmallCircuit(source: string, power: number): Promise<CircuitF
   await zKey.contribute(path('0.zkey'), path('small.zkey'), 'test', 'more entropy');
   const exported = await zKey.exportVerificationKey(path('small.zkey'));
   const files = {
-    wasm: await readFile(wasmPath),
+    wasm: await readFile(wasm),
     r1cs: await readFile(r1csPath),
     zkey: await readFile(path('small.zkey')),
   };
@@ -111,9 +113,9 @@ export async function createSmallCircuit(source = factors, power = 3): Promise<S
   for (const kind of ['wasm', 'r1cs', 'zkey'] as const) await writeFile(path(kind), files[kind]);
   return {
     folder,
-    wasmPath: path('wasm'),
+    wasm: path('wasm'),
     r1csPath: path('r1cs'),
-    zkeyPath: path('zkey'),
+    zkey: path('zkey'),
     verificationKey: structuredClone(verificationKey),
   };
 }

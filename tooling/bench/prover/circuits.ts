@@ -21,8 +21,8 @@ export interface BenchCircuit {
   readonly power: number;
   /** Of a deployed circuit. */
   readonly name?: string;
-  readonly wasmPath: string;
-  readonly zkeyPath: string;
+  readonly wasm: string;
+  readonly zkey: string;
   readonly verificationKeyPath: string;
   /** Decimal strings. */
   readonly inputPath: string;
@@ -59,9 +59,9 @@ export const spendCases: readonly BenchCase[] = (
     const input = readSpendVector(vector, readWalletY(vector));
     const open = async (keyForm: 'compact' | 'standard'): Promise<BenchCircuit> => {
       const artifacts = await createArtifactStore({ keyForm }).ensureArtifacts(circuit);
-      const { wasmPath, zkeyPath, verificationKey } = artifacts;
+      const { wasm, zkey, verificationKey } = artifacts;
       const files = await writeFiles(join(cache, circuit), input, verificationKey);
-      return { ...files, power, name: `${circuit}, goal ${goal} warm`, wasmPath, zkeyPath };
+      return { ...files, power, name: `${circuit}, goal ${goal} warm`, wasm, zkey };
     };
     return { compact: await open('compact'), standard: await open('standard') };
   },
@@ -128,8 +128,8 @@ async function prepareFund(power: number): Promise<BenchCircuit> {
   }
   return {
     power,
-    wasmPath: join(folder, 'circuit.wasm'),
-    zkeyPath: join(folder, 'key.zkey'),
+    wasm: join(folder, 'circuit.wasm'),
+    zkey: join(folder, 'key.zkey'),
     verificationKeyPath: join(folder, 'verification-key.json'),
     inputPath: join(folder, 'input.json'),
   };

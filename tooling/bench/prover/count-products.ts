@@ -39,11 +39,11 @@ function inMillions(value: number): string {
 }
 
 async function count(circuit: FundCircuit): Promise<void> {
-  const { zkeyPath, wasmPath } = await store.ensureArtifacts(circuit);
-  const zkey = await openZkey(zkeyPath);
+  const { wasm, zkey: keyPath } = await store.ensureArtifacts(circuit);
+  const zkey = await openZkey(keyPath);
   const { header } = zkey;
   const size = circuitShapes[circuit].outputs;
-  const bytes = await runner.compute(wasmPath, toInput(createBatch(size, size)));
+  const bytes = await runner.compute(wasm, toInput(createBatch(size, size)));
   const wires = Array.from({ length: header.wires }, (_, k) => readInteger(bytes, 32 * k));
   const isUnit = (value: bigint): boolean =>
     value === 1n || value === 0n || value === scalarFieldOrder - 1n;

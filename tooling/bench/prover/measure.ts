@@ -130,7 +130,7 @@ export async function measureRapidsnark(
     while (jobs.length < runs) {
       const command = [program, 'witness', JSON.stringify(circuit), witness];
       const made = await runProcess(process.execPath, command);
-      const proved = await runProcess(prover, [circuit.zkeyPath, witness, proof, signals]);
+      const proved = await runProcess(prover, [circuit.zkey, witness, proof, signals]);
       const verified = await runProcess(verifier, [circuit.verificationKeyPath, signals, proof]);
       peakBytes = Math.max(peakBytes, proved.peakBytes);
       jobs.push({

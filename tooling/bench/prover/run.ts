@@ -9,7 +9,7 @@ import type { Job, ProcessMeasurement } from './measure.ts';
 
 const [prover = '', text = '', third = '', accelerator = 'cpu'] = process.argv.slice(2);
 const circuit = JSON.parse(text) as BenchCircuit;
-const { wasmPath, zkeyPath } = circuit;
+const { wasm, zkey } = circuit;
 async function readJson(path: string): Promise<unknown> {
   return JSON.parse(await readFile(path, 'utf8'));
 }
@@ -30,7 +30,7 @@ async function openOurs(): Promise<() => Promise<Job>> {
     const begunAt = new Map<ProofStage, number>();
     const startedAt = performance.now();
     await ours.prove({
-      circuit: { wasmPath, zkeyPath, verificationKey },
+      circuit: { wasm, zkey, verificationKey },
       input,
       onProgress: (stage) => {
         if (!begunAt.has(stage)) begunAt.set(stage, performance.now());
@@ -46,12 +46,11 @@ async function openOurs(): Promise<() => Promise<Job>> {
 /** With more than one job the key is read into memory once; but snarkjs decodes it for each proof. */
 async function openSnarkjs(jobs: number): Promise<() => Promise<Job>> {
   const { groth16, wtns } = await import('snarkjs');
-  const key: string | MemoryFile =
-    jobs > 1 ? { type: 'mem', data: await readFile(zkeyPath) } : zkeyPath;
+  const key: string | MemoryFile = jobs > 1 ? { type: 'mem', data: await readFile(zkey) } : zkey;
   return async () => {
     const witness: MemoryFile = { type: 'mem' };
     const times = [performance.now()];
-    await wtns.calculate(input, wasmPath, witness);
+    await wtns.calculate(input, wasm, witness);
     times.push(performance.now());
     const { proof, publicSignals } = await groth16.prove(key, witness);
     times.push(performance.now());
@@ -66,7 +65,7 @@ async function openSnarkjs(jobs: number): Promise<() => Promise<Job>> {
 }
 
 if (prover === 'witness') {
-  await (await import('snarkjs')).wtns.calculate(input, wasmPath, third);
+  await (await import('snarkjs')).wtns.calculate(input, wasm, third);
 } else {
   const count = Number(third);
   const work = await (prover === 'snarkjs' ? openSnarkjs(count) : openOurs());

@@ -110,7 +110,7 @@ describe('the artifact store', () => {
     expect(build).toHaveBeenCalledTimes(1);
     expect(second).toEqual(first);
     expect(first).toMatchObject({ circuit: 'fund-16', size: 16, digests: entry.sha256 });
-    expect(await readFile(first.zkeyPath, 'utf8')).toBe(contents.compactKey);
+    expect(await readFile(first.zkey, 'utf8')).toBe(contents.compactKey);
     expect(first.verificationKey).toEqual({ protocol: 'groth16' });
   });
 
@@ -118,14 +118,14 @@ describe('the artifact store', () => {
     const stores = [1, 2, 3].map(() => createTestStore());
     const results = await Promise.all(stores.map(({ store }) => store.ensureArtifacts('fund-16')));
     expect(stores.map(({ build }) => build.mock.calls.length).reduce((a, b) => a + b)).toBe(1);
-    expect(new Set(results.map(({ zkeyPath }) => zkeyPath)).size).toBe(1);
+    expect(new Set(results.map(({ zkey }) => zkey)).size).toBe(1);
     expect(await readdir(cacheDir)).toEqual([`fund-16-${'a'.repeat(16)}`]);
   });
 
   it.each(kept)('rebuilds when the cached %s differs', async (kind) => {
     const { store, build } = createTestStore();
-    const { wasmPath } = await store.ensureArtifacts('fund-16');
-    const path = join(wasmPath, '..', artifactFiles[kind]);
+    const { wasm } = await store.ensureArtifacts('fund-16');
+    const path = join(wasm, '..', artifactFiles[kind]);
     await writeFile(path, 'tampered');
     await store.ensureArtifacts('fund-16');
     expect(build).toHaveBeenCalledTimes(2);
@@ -162,15 +162,15 @@ describe('the artifact store', () => {
     const { store, build } = createTestStore({ recipe: 'b'.repeat(64) });
     const second = await store.ensureArtifacts('fund-16');
     expect(build).toHaveBeenCalledTimes(1);
-    expect(second.zkeyPath).not.toBe(first.zkeyPath);
+    expect(second.zkey).not.toBe(first.zkey);
   });
 
   it('takes over the lock of a process that died', async () => {
     const { store } = createTestStore();
     // No process has this number: the maximum of Linux is 2^22.
     await writeFile(join(cacheDir, `fund-16-${'a'.repeat(16)}.lock`), '4194305\n');
-    const { zkeyPath } = await store.ensureArtifacts('fund-16');
-    expect(existsSync(zkeyPath)).toBe(true);
+    const { zkey } = await store.ensureArtifacts('fund-16');
+    expect(existsSync(zkey)).toBe(true);
   });
 
   it('stops waiting for the lock of a live process when aborted', async () => {
@@ -213,13 +213,13 @@ describe('the constraint file', () => {
 describe('the standard form of the key', () => {
   it('is the key that a store for standard keys returns, made once and checked at every use', async () => {
     const { store, build, convert } = createTestStore({ keyForm: 'standard' });
-    const { zkeyPath } = await store.ensureArtifacts('fund-16');
+    const { zkey } = await store.ensureArtifacts('fund-16');
     await store.ensureArtifacts('fund-16');
-    expect(await readFile(zkeyPath, 'utf8')).toBe(contents.zkey);
+    expect(await readFile(zkey, 'utf8')).toBe(contents.zkey);
     expect([build, convert].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
-    await writeFile(zkeyPath, 'tampered');
+    await writeFile(zkey, 'tampered');
     await store.ensureArtifacts('fund-16');
-    expect(await readFile(zkeyPath, 'utf8')).toBe(contents.zkey);
+    expect(await readFile(zkey, 'utf8')).toBe(contents.zkey);
     expect(convert).toHaveBeenCalledTimes(2);
   });
 

@@ -69,9 +69,9 @@ export type CircuitArtifacts = {
   readonly circuit: CircuitName;
   /** Notes that the circuit creates. */
   readonly size: number;
-  readonly wasmPath: string;
+  readonly wasm: string;
   /** The proving key, in the form the store was created for. */
-  readonly zkeyPath: string;
+  readonly zkey: string;
   readonly verificationKey: VerificationKey;
   readonly digests: ArtifactDigests;
 };
@@ -85,7 +85,7 @@ export type ArtifactStoreOptions = {
   /** Default: the committed manifest. */
   readonly manifest?: ArtifactsManifest | undefined;
   /**
-   * The file that `zkeyPath` names: the compact form in the cache (the default, which our prover reads), or a standard `.zkey`
+   * The file that `zkey` names: the compact form in the cache (the default, which our prover reads), or a standard `.zkey`
    * for tools of the snarkjs family, which is converted from it and also cached.
    */
   readonly keyForm?: KeyForm | undefined;
@@ -194,7 +194,7 @@ export type ArtifactStoreParts = {
  * Creates a store of circuits and their keys. It reads and writes nothing before its first use.
  *
  * @example
- * const { wasmPath, zkeyPath, verificationKey } = await createArtifactStore().ensureArtifacts('fund-16');
+ * const { wasm, zkey, verificationKey } = await createArtifactStore().ensureArtifacts('fund-16');
  */
 export function createArtifactStore(options: ArtifactStoreOptions = {}): ArtifactStore {
   return createArtifactStoreOf({
@@ -284,7 +284,7 @@ export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore 
   const ensureArtifacts: ArtifactStore['ensureArtifacts'] = async (circuit, options = {}) => {
     const folder = await ensureBundle(circuit, proverBundle, options);
     const json = await readFile(join(folder, artifactFiles.verificationKey), 'utf8');
-    const zkeyPath =
+    const zkey =
       parts.keyForm === 'compact'
         ? join(folder, artifactFiles.compactKey)
         : join(await ensureBundle(circuit, standardKeyBundle(folder), options), artifactFiles.zkey);
@@ -292,8 +292,8 @@ export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore 
     return {
       circuit,
       size: circuitShapes[circuit].outputs,
-      wasmPath: join(folder, artifactFiles.wasm),
-      zkeyPath,
+      wasm: join(folder, artifactFiles.wasm),
+      zkey,
       // The file was compared with the manifest just before.
       verificationKey: JSON.parse(json) as VerificationKey,
       digests: parts.readManifest()[circuit].sha256,

@@ -68,8 +68,8 @@ describe('fetched keys', () => {
     expect(await keys.ensureArtifacts('fund-16')).toEqual({
       circuit: 'fund-16',
       size: 16,
-      wasmPath: fileOf('wasm'),
-      zkeyPath: fileOf('zkey'),
+      wasm: fileOf('wasm'),
+      zkey: fileOf('zkey'),
       verificationKey: foreign,
     });
     // The constraint file is for those who verify the ceremony, not for a prover.

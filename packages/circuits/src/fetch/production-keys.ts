@@ -89,9 +89,9 @@ export type ProductionArtifacts = {
   readonly circuit: CircuitName;
   /** Notes that the circuit creates. */
   readonly size: number;
-  readonly wasmPath: string;
+  readonly wasm: string;
   /** The proving key in its standard form. */
-  readonly zkeyPath: string;
+  readonly zkey: string;
   readonly verificationKey: VerificationKey;
 };
 
@@ -260,14 +260,14 @@ export function openProductionKeys(options: {
         compare(path, await computeFileDigest(path), digests[kind]);
         return path;
       };
-      const wasmPath = await check('wasm');
-      const zkeyPath = await check('zkey');
+      const wasm = await check('wasm');
+      const zkey = await check('zkey');
       if (!sound.has(digests.zkey)) {
-        await checkCeremony(circuit, zkeyPath, verificationKey);
+        await checkCeremony(circuit, zkey, verificationKey);
         sound.add(digests.zkey);
       }
       onProgress?.('ready', 1);
-      return { circuit, size: circuitShapes[circuit].outputs, wasmPath, zkeyPath, verificationKey };
+      return { circuit, size: circuitShapes[circuit].outputs, wasm, zkey, verificationKey };
     },
   };
 }

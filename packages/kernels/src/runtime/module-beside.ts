@@ -4,14 +4,14 @@
  * @module
  */
 
-type Name = 'node:fs/promises' | 'node:os' | 'node:worker_threads';
+type Name = 'node:fs/promises' | 'node:os' | 'node:url' | 'node:worker_threads';
 
 /** @returns undefined where there is no Node */
 export function findBuiltin<TName extends Name>(
   name: TName,
 ): ReturnType<typeof process.getBuiltinModule<TName>> | undefined {
   const { process: node } = globalThis as { readonly process?: NodeJS.Process };
-  return node?.getBuiltinModule(name);
+  return node?.getBuiltinModule?.(name);
 }
 
 // Worker threads are started from a file: TypeScript in the repository, JavaScript in the built package.

@@ -3,16 +3,12 @@
  *
  * @module
  */
-import { ProverError } from './errors.ts';
+import { argumentError } from './errors.ts';
+import { assertFileInput } from './file-input.ts';
 import type { ProveRequest, ProvingArtifact } from './prover.ts';
 
 /** Node's timers do not accept a longer delay, in milliseconds. */
 export const maximumTimeoutMs = 2 ** 31 - 1;
-
-/** The error for an option or argument that has the wrong type or is out of range. `message` never contains a secret. */
-export function argumentError(message: string, cause?: unknown): ProverError {
-  return new ProverError('argument_invalid', message, { cause });
-}
 
 /**
  * Checks an optional whole number.
@@ -24,14 +20,18 @@ export function assertWithin(name: string, value: number | undefined, maximum: n
   }
 }
 
-/** @throws ProverError `argument_invalid` unless both paths are strings */
-export function assertArtifact(artifact: ProvingArtifact): void {
-  const { wasmPath, zkeyPath }: Record<keyof ProvingArtifact, unknown> = artifact ?? {};
-  if (typeof wasmPath !== 'string' || typeof zkeyPath !== 'string') {
+/** @throws ProverError `argument_invalid` unless both files have one of the forms of a file */
+export function assertArtifact(
+  artifact: Partial<ProvingArtifact> | undefined,
+): asserts artifact is ProvingArtifact {
+  const { wasm, zkey } = artifact ?? {};
+  if (wasm === undefined || zkey === undefined) {
     throw argumentError(
-      'A circuit must have the paths wasmPath and zkeyPath as strings, or be the name of a circuit.',
+      'A circuit must have the files wasm and zkey, or be the name of a circuit.',
     );
   }
+  assertFileInput(wasm, 'witness program');
+  assertFileInput(zkey, 'proving key');
 }
 
 /**
@@ -39,7 +39,10 @@ export function assertArtifact(artifact: ProvingArtifact): void {
  * @throws ProverError `argument_invalid`
  */
 export function assertProveRequest<C extends string>(request: ProveRequest<C>): void {
-  const { circuit, signal, onProgress }: Partial<ProveRequest<C>> = request ?? {};
+  const { circuit, witness, signal, onProgress }: Partial<ProveRequest<C>> = request ?? {};
+  if (witness !== undefined) {
+    throw argumentError('A witness cannot be given yet: pass the input of the circuit.');
+  }
   if (typeof circuit !== 'string') {
     assertArtifact(circuit);
   }

@@ -117,7 +117,11 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
     'a verifier that takes no calls': () => createProofVerifier({ maximumCalls: 0 }),
     'no request': () => proveNothing(),
     'a request without a circuit': () => prove({ circuit: undefined }),
-    'a circuit without paths': () => prove({ circuit: {} }),
+    'a circuit without files': () => prove({ circuit: {} }),
+    'a proving key that is a number': () => proveWith({ zkey: 7 }),
+    'a proving key by FTP': () => proveWith({ zkey: new URL('ftp://localhost/a.zkey') }),
+    'a witness without a reader for it': () =>
+      prove({ input: undefined, witness: new Uint8Array() }),
     'a signal of another type': () => prove({ signal: {} }),
     'a callback of another type': () => prove({ onProgress: 'log' }),
     'a name without an artifact source': () => prove({ circuit: 'small' }),
@@ -175,22 +179,22 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
   witness_timeout: {
     'a program that does not end': () =>
       prove(
-        { circuit: { ...circuit, wasmPath: endless.wasmPath }, input: { value: 1 } },
+        { circuit: { ...circuit, wasm: endless.wasm }, input: { value: 1 } },
         { witnessTimeoutMs: 200 },
       ),
   },
   witness_program_malformed: {
     'a program that is text': async () =>
-      proveWith({ wasmPath: await writeCopy('text.wasm', 'no program') }),
+      proveWith({ wasm: await writeCopy('text.wasm', 'no program') }),
   },
   zkey_malformed: {
     'a proof with a key that is text': async () =>
-      proveWith({ zkeyPath: await writeCopy('text.zkey', 'no key') }),
+      proveWith({ zkey: await writeCopy('text.zkey', 'no key') }),
     'a verification key from text': async () =>
       readVerificationKey(await writeCopy('text.zkey', 'no key')),
     'a verification key from no bytes': () => readVerificationKey(new Uint8Array()),
     'a key that becomes shorter while it is open': async () => {
-      const path = await writeCopy('short.zkey', await readFile(circuit.zkeyPath));
+      const path = await writeCopy('short.zkey', await readFile(circuit.zkey));
       const zkey = await openZkey(path);
       await truncate(path, 1_000);
       await zkey.readPoints('a', 0, 1, new Uint8Array(64)).finally(() => zkey.close());
@@ -208,13 +212,15 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
   memory_budget_exceeded: {
     'a key larger than the budget': () => prove({}, { memoryBudgetBytes: 1 }),
   },
-  proof_failed: {
-    'a proving key that is missing': () => proveWith({ zkeyPath: '/nowhere.zkey' }),
-    'a proving key that is a folder': () => proveWith({ zkeyPath: circuit.folder }),
-    'a witness program that is missing': () => proveWith({ wasmPath: '/nowhere.wasm' }),
-    'a path with a zero byte': () => proveWith({ zkeyPath: 'a\0b' }),
+  artifact_unreadable: {
+    'a proving key that is missing': () => proveWith({ zkey: '/nowhere.zkey' }),
+    'a proving key that is a folder': () => proveWith({ zkey: circuit.folder }),
+    'a witness program that is missing': () => proveWith({ wasm: '/nowhere.wasm' }),
+    'a path with a zero byte': () => proveWith({ zkey: 'a\0b' }),
     'a verification key from a missing file': () => readVerificationKey('/nowhere.zkey'),
     'a verification key from a folder': () => readVerificationKey(circuit.folder),
+  },
+  proof_failed: {
     'kernels that cannot start': () =>
       createProver({ accelerator: 'cpu', memoryBudgetBytes: 1 }).ready(),
     'a thread that dies': () =>

@@ -27,6 +27,8 @@ export type ProverErrorCode =
   | 'witness_program_malformed'
   /** The proving key is damaged, or not a Groth16 key over BN254. */
   | 'zkey_malformed'
+  /** A file cannot be read. */
+  | 'artifact_unreadable'
   /** Witness program, proving key and verification key are not of one circuit. */
   | 'artifacts_mismatch'
   /** The proving key, the witness program or its witness needs more memory than the prover may use. */
@@ -54,6 +56,11 @@ export class ProverError extends Error {
     this.code = code;
     this.retryable = options.retryable ?? false;
   }
+}
+
+/** The error for an option or argument that has the wrong type or is out of range. `message` never contains a secret. */
+export function argumentError(message: string, cause?: unknown): ProverError {
+  return new ProverError('argument_invalid', message, { cause });
 }
 
 export function closedError(): ProverError {

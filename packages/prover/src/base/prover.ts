@@ -5,6 +5,7 @@
  */
 
 import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
+import type { FileInput } from './file-input.ts';
 import type { AcceleratorDescription, ProverMetrics } from './prover-metrics.ts';
 
 // The data types of Groth16 (J. Groth, EUROCRYPT 2016, eprint 2016/260) over BN254 in the form of snarkjs: coordinates and
@@ -25,11 +26,14 @@ export type ProofResult = {
   readonly publicSignals: readonly string[];
 };
 
-/** The files of one circuit, in the formats of snarkjs. */
+/** The files of one circuit. */
 export type ProvingArtifact = {
-  readonly wasmPath: string;
-  readonly zkeyPath: string;
-  readonly verificationKey: VerificationKey;
+  /** The witness program that circom 2 writes. */
+  readonly wasm: FileInput;
+  /** The proving key, as snarkjs writes it or in the compact form. */
+  readonly zkey: FileInput;
+  /** Refuses another key than the expected one. Default: the verification key in the proving key. */
+  readonly verificationKey?: VerificationKey | undefined;
 };
 
 /** `artifacts` is reported only while an artifact source fetches or builds missing files. */
@@ -50,13 +54,23 @@ export type ArtifactSource<C extends string = string> = {
 };
 
 export type ProveRequest<C extends string = string> = {
-  /** Name of a circuit, if the prover has an artifact source, or the files themselves. */
-  readonly circuit: C | ProvingArtifact;
-  /** Signals by name: BigInts, decimal strings, or nested arrays of them. Secret. */
-  readonly input: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ProofProgress | undefined;
-};
+} & (
+  | {
+      /** Name of a circuit, if the prover has an artifact source, or the files themselves. */
+      readonly circuit: C | ProvingArtifact;
+      /** Signals by name: BigInts, decimal strings, or nested arrays of them. Secret. */
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly witness?: undefined;
+    }
+  | {
+      readonly circuit: Omit<ProvingArtifact, 'wasm'>;
+      /** A `.wtns` file from another generator. Secret. Not supported yet: refused with `argument_invalid`. */
+      readonly witness: FileInput;
+      readonly input?: undefined;
+    }
+);
 
 export type Prover<C extends string = string> = {
   /** What the prover runs on now. It can change when a device goes away. */

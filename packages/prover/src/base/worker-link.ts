@@ -6,8 +6,7 @@
  * @module
  */
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
-import { argumentError } from './check-arguments.ts';
-import { closedError, ProverError, type ProverErrorCode } from './errors.ts';
+import { argumentError, closedError, ProverError, type ProverErrorCode } from './errors.ts';
 
 // Joins several abort signals into one. AbortSignal.any leaves memory behind in each of its sources. Our sources live as long as
 // the prover, and each call joins them.

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { basename } from 'node:path';
+import type { IdentifiedFile } from '../base/file-input.ts';
 
 /** Something that an operator should know. The proof may still have succeeded. */
 export type ProverIncident = {
@@ -30,8 +30,8 @@ export type AcceleratorRecord = {
   /** A device that was open before cannot be opened again. */
   readonly noteAbsence: (reason: string) => void;
   /** A key needs more memory, or larger bindings, than the device has. */
-  readonly noteTooSmall: (zkeyPath: string, words: string) => void;
-  readonly isTooSmall: (zkeyPath: string) => boolean;
+  readonly noteTooSmall: (zkey: IdentifiedFile, words: string) => void;
+  readonly isTooSmall: (zkey: IdentifiedFile) => boolean;
   /** The reason why the device is no longer used. Undefined while it is used. */
   readonly retired: () => string | undefined;
   readonly counts: () => Readonly<Record<AcceleratorFailure, number>>;
@@ -93,17 +93,17 @@ export function createAcceleratorRecord(
     noteAbsence: (reason) => {
       retire(`The graphics device did not open again (${reason})`);
     },
-    noteTooSmall: (zkeyPath, words) => {
-      const before = tries.get(zkeyPath) ?? 0;
-      tries.set(zkeyPath, before + 1);
+    noteTooSmall: ({ name, identity }, words) => {
+      const before = tries.get(identity) ?? 0;
+      tries.set(identity, before + 1);
       if (before === 0) {
         tell(
           'accelerator_too_small',
-          `The graphics device is too small for ${basename(zkeyPath)}. The processor uses this key instead. ${words}`,
+          `The graphics device is too small for the proving key ${name}. The processor uses this key instead. ${words}`,
         );
       }
     },
-    isTooSmall: (zkeyPath) => (tries.get(zkeyPath) ?? 0) >= maximumTriesOfAKey,
+    isTooSmall: ({ identity }) => (tries.get(identity) ?? 0) >= maximumTriesOfAKey,
     retired: () => retired,
     counts: () => counts,
   };

@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 async function compute(by: Engine, circuit: SmallCircuit, input: unknown) {
-  const witness = await runner.compute(circuit.wasmPath, input);
-  const zkey = await openZkey(circuit.zkeyPath);
+  const witness = await runner.compute(circuit.wasm, input);
+  const zkey = await openZkey(circuit.zkey);
   const key = await by.load(zkey);
   await zkey.close();
   try {
@@ -60,12 +60,12 @@ describe('the sums', () => {
   });
 
   it('can be computed several times at once with one key', async () => {
-    const zkey = await openZkey(squares.zkeyPath);
+    const zkey = await openZkey(squares.zkey);
     const key = await engine.load(zkey);
     await zkey.close();
     const inputs = [1, 2, 3].map((start) => ({ start, offsets: [5, 6] }));
     const witnesses = [];
-    for (const input of inputs) witnesses.push(await runner.compute(squares.wasmPath, input));
+    for (const input of inputs) witnesses.push(await runner.compute(squares.wasm, input));
     const sums = await Promise.all(witnesses.map((witness) => key.computeSums(witness)));
     for (const [i, input] of inputs.entries()) {
       expect(sums[i]).toEqual(await compute(oracle, squares, input));
@@ -74,10 +74,10 @@ describe('the sums', () => {
   });
 
   it('report each part from 0 to 1, never decreasing', async () => {
-    const zkey = await openZkey(squares.zkeyPath);
+    const zkey = await openZkey(squares.zkey);
     const key = await engine.load(zkey);
     await zkey.close();
-    const witness = await runner.compute(squares.wasmPath, { start: 3, offsets: [1, 2] });
+    const witness = await runner.compute(squares.wasm, { start: 3, offsets: [1, 2] });
     const onProgress = vi.fn<(part: string, fraction: number) => void>();
     await key.computeSums(witness, { onProgress });
     for (const part of ['quotient', 'sums']) {
@@ -90,11 +90,11 @@ describe('the sums', () => {
   });
 
   it('end with an abort, and the engine continues', async () => {
-    const zkey = await openZkey(squares.zkeyPath);
+    const zkey = await openZkey(squares.zkey);
     const key = await engine.load(zkey);
     await zkey.close();
     const input = { start: 3, offsets: [1, 2] };
-    const witness = await runner.compute(squares.wasmPath, input);
+    const witness = await runner.compute(squares.wasm, input);
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(key.computeSums(witness, { signal })).rejects.toThrow('enough');
     expect(await key.computeSums(witness)).toEqual(await compute(oracle, squares, input));
@@ -103,10 +103,10 @@ describe('the sums', () => {
 
   it('fail with a code after the engine is closed', async () => {
     const closing = await createCpuEngine({ threads: 1 });
-    const zkey = await openZkey(factors.zkeyPath);
+    const zkey = await openZkey(factors.zkey);
     const key = await closing.load(zkey);
     await zkey.close();
-    const witness = await runner.compute(factors.wasmPath, { product: 6, a: 2, b: 3 });
+    const witness = await runner.compute(factors.wasm, { product: 6, a: 2, b: 3 });
     await closing.close();
     await expect(key.computeSums(witness)).rejects.toEqual(
       expect.objectContaining({ code: 'proof_failed', retryable: true }),
@@ -117,7 +117,7 @@ describe('the sums', () => {
 it('describes what it runs on, and how much memory a key needs', async () => {
   expect(engine.kind).toBe('cpu');
   expect(engine.detail).toMatch(/WebAssembly, 2 threads/);
-  const zkey = await openZkey(squares.zkeyPath);
+  const zkey = await openZkey(squares.zkey);
   const onProgress = vi.fn();
   const key = await engine.load(zkey, { onProgress });
   expect(key.bytes).toBeGreaterThan(0);
@@ -138,7 +138,7 @@ it('refuses a key beyond its memory with a code', async () => {
 
 it('a key that becomes shorter while it is loaded is refused, and its memory is free for the next key', async () => {
   const path = `${squares.folder}/shorter.zkey`;
-  await copyFile(squares.zkeyPath, path);
+  await copyFile(squares.zkey, path);
   const zkey = await openZkey(path);
   const shrinking = {
     ...zkey,

@@ -4,6 +4,7 @@
  * @module
  */
 import { closedError, ProverError } from '../base/errors.ts';
+import type { IdentifiedFile } from '../base/file-input.ts';
 import {
   type AcceleratorFailure,
   createAcceleratorRecord,
@@ -25,7 +26,7 @@ export type EngineSlot = { readonly engine: Engine; readonly keys: KeyCache };
 
 export type EngineKeeper = {
   /** The engine to use now. It is started if necessary. For a key that is too large for the device, the processor. */
-  readonly current: (zkeyPath?: string) => Promise<EngineSlot>;
+  readonly current: (zkey?: IdentifiedFile) => Promise<EngineSlot>;
   /** The processor, in addition to the current engine. */
   readonly processor: () => Promise<EngineSlot>;
   /** Records a failure and closes the slot. The next `current` opens another device, if devices are still used. */
@@ -35,7 +36,7 @@ export type EngineKeeper = {
     words?: string,
   ) => Promise<void>;
   /** Records that a key does not fit on the device. The slot stays open. */
-  readonly reportTooSmall: (zkeyPath: string, words: string) => void;
+  readonly reportTooSmall: (zkey: IdentifiedFile, words: string) => void;
   /** Records a proof that verifies. */
   readonly reportProof: (slot: EngineSlot) => void;
   /** All open slots. */
@@ -106,9 +107,9 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     return await device;
   };
 
-  const current = async (zkeyPath?: string): Promise<EngineSlot> => {
+  const current = async (zkey?: IdentifiedFile): Promise<EngineSlot> => {
     const retired = record.retired();
-    const isBeyondDevice = zkeyPath !== undefined && record.isTooSmall(zkeyPath);
+    const isBeyondDevice = zkey !== undefined && record.isTooSmall(zkey);
     if (
       accelerator === 'cpu' ||
       (accelerator === 'auto' && (retired !== undefined || isBeyondDevice))

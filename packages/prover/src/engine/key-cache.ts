@@ -5,9 +5,9 @@
  * @module
  */
 import { ProverError } from '../base/errors.ts';
-import { readFileIdentity } from '../base/file-identity.ts';
-import { openZkey } from '../zkey/open-zkey.ts';
-import { unreadable, type Zkey, type ZkeyHeader } from '../zkey/zkey.ts';
+import type { IdentifiedFile } from '../base/file-input.ts';
+import { readZkey } from '../zkey/open-zkey.ts';
+import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
 
 /** A key, and the other data of its file that a proof needs. */
@@ -23,10 +23,9 @@ export type HeldKey = {
 export type KeyCache = {
   /**
    * Returns the key in a file, and loads it if necessary. One call at a time.
-   * @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `proof_failed` if the file cannot be read; the engine's
-   *   errors
+   * @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `artifact_unreadable`; the engine's errors
    */
-  readonly take: (zkeyPath: string, options: EngineOptions) => Promise<HeldKey>;
+  readonly take: (file: IdentifiedFile, options: EngineOptions) => Promise<HeldKey>;
   readonly count: () => number;
   /** Memory of all keys, in bytes. */
   readonly bytes: () => number;
@@ -92,12 +91,9 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
     }
   };
 
-  const load = async (
-    zkeyPath: string,
-    identity: string,
-    options: EngineOptions,
-  ): Promise<HeldKey> => {
-    const zkey = await openZkey(zkeyPath);
+  const load = async (file: IdentifiedFile, options: EngineOptions): Promise<HeldKey> => {
+    const { signal } = options;
+    const zkey = await readZkey(await file.open({ signal, maximumBytes: budgetBytes }));
     try {
       const { header } = zkey;
       const needed = engine.estimateBytes?.(header) ?? estimateBytes(header);
@@ -107,7 +103,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
       const ic = new Uint8Array(64 * count);
       await zkey.readPoints('ic', 0, count, ic);
       const resident = await loadAlone(zkey, options);
-      if ((await readFileIdentity(zkeyPath).catch(() => undefined)) !== identity) {
+      if (!(await file.isUnchanged())) {
         resident.release();
         throw new ProverError(
           'zkey_malformed',
@@ -122,11 +118,9 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
   };
 
   return {
-    take: async (zkeyPath, options) => {
-      const identity = await readFileIdentity(zkeyPath).catch((error: unknown) => {
-        throw unreadable(error);
-      });
-      const key = held.get(identity) ?? (await load(zkeyPath, identity, options));
+    take: async (file, options) => {
+      const { identity } = file;
+      const key = held.get(identity) ?? (await load(file, options));
       held.delete(identity);
       held.set(identity, key);
       return key;

@@ -136,17 +136,17 @@ describe('a proving key', () => {
   };
 
   it('that changes while it is read is refused and not kept', async () => {
-    const zkeyPath = `${factors.folder}/changing.zkey`;
-    await copyFile(factors.zkeyPath, zkeyPath);
+    const zkey = `${factors.folder}/changing.zkey`;
+    await copyFile(factors.zkey, zkey);
     let isChanging = true;
     const { prover, cpu } = proverOver((engine) => ({
-      load: async (zkey) => {
-        const resident = await engine.load(zkey);
-        if (isChanging) await utimes(zkeyPath, 1, 1);
+      load: async (key) => {
+        const resident = await engine.load(key);
+        if (isChanging) await utimes(zkey, 1, 1);
         return resident;
       },
     }));
-    const circuit = { ...factors, zkeyPath };
+    const circuit = { ...factors, zkey };
     await expect(prover.prove({ circuit, input })).rejects.toEqual(failure('zkey_malformed', true));
     expect(prover.metrics().residentKeys).toBe(0);
     expect(cpu.counts.releases).toBe(1);
@@ -156,15 +156,15 @@ describe('a proving key', () => {
   });
 
   it('that was replaced is read again', async () => {
-    const zkeyPath = `${factors.folder}/replaced.zkey`;
-    await copyFile(factors.zkeyPath, zkeyPath);
+    const zkey = `${factors.folder}/replaced.zkey`;
+    await copyFile(factors.zkey, zkey);
     const { prover, cpu } = proverOver(() => ({}));
-    await prover.prove({ circuit: { ...factors, zkeyPath }, input });
-    await copyFile(squares.zkeyPath, `${zkeyPath}.new`);
-    await rename(`${zkeyPath}.new`, zkeyPath);
+    await prover.prove({ circuit: { ...factors, zkey }, input });
+    await copyFile(squares.zkey, `${zkey}.new`);
+    await rename(`${zkey}.new`, zkey);
     const given = { start: 3, offsets: [1, 2] };
     const { proof, publicSignals } = await prover.prove({
-      circuit: { ...squares, zkeyPath },
+      circuit: { ...squares, zkey },
       input: given,
     });
     expect(await groth16.verify(squares.verificationKey, publicSignals, proof)).toBe(true);
@@ -173,11 +173,11 @@ describe('a proving key', () => {
   });
 
   it.each([0.1, 0.5, 0.9, 0.999])('cut off at %d of its length is refused', async (part) => {
-    const zkeyPath = `${factors.folder}/short.zkey`;
-    await copyFile(factors.zkeyPath, zkeyPath);
-    await truncate(zkeyPath, Math.floor((await stat(zkeyPath)).size * part));
+    const zkey = `${factors.folder}/short.zkey`;
+    await copyFile(factors.zkey, zkey);
+    await truncate(zkey, Math.floor((await stat(zkey)).size * part));
     const { prover } = proverOver(() => ({}));
-    await expect(prover.prove({ circuit: { ...factors, zkeyPath }, input })).rejects.toEqual(
+    await expect(prover.prove({ circuit: { ...factors, zkey }, input })).rejects.toEqual(
       failure('zkey_malformed'),
     );
     await prover.close();

@@ -72,11 +72,11 @@ describe('proofs', () => {
 
   it('are refused if the files belong to different circuits', async () => {
     const { prover } = setUp();
-    const other = { ...factors, zkeyPath: squares.zkeyPath };
+    const other = { ...factors, zkey: squares.zkey };
     await expect(prover.prove({ circuit: other, input })).rejects.toEqual(
       failure('artifacts_mismatch'),
     );
-    const program = { ...squares, wasmPath: factors.wasmPath };
+    const program = { ...squares, wasm: factors.wasm };
     await expect(prover.prove({ circuit: program, input })).rejects.toEqual(
       failure('artifacts_mismatch'),
     );
@@ -85,16 +85,16 @@ describe('proofs', () => {
 
   it('are refused if a key has a point at infinity, although the verification key has it too', async () => {
     const { prover } = setUp();
-    const bytes = await readFile(squares.zkeyPath);
+    const bytes = await readFile(squares.zkey);
     // Section 3: the points of the public signals, 64 bytes each. The table of sections: id, size, content.
     let at = 12;
     while (bytes.readUInt32LE(at) !== 3) at += 12 + Number(bytes.readBigUInt64LE(at + 4));
     bytes.fill(0, at + 12, at + 12 + 64);
-    const zkeyPath = join(squares.folder, 'infinity.zkey');
-    await writeFile(zkeyPath, bytes);
+    const zkey = join(squares.folder, 'infinity.zkey');
+    await writeFile(zkey, bytes);
     const [, ...rest] = squares.verificationKey.IC;
     const verificationKey = { ...squares.verificationKey, IC: [['0', '0', '1'], ...rest] as const };
-    const circuit = { ...squares, zkeyPath, verificationKey };
+    const circuit = { ...squares, zkey, verificationKey };
     const start = { start: 3, offsets: [1, 2] };
     await expect(prover.prove({ circuit, input: start })).rejects.toEqual(
       failure('artifacts_mismatch'),

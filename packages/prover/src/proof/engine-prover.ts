@@ -5,8 +5,9 @@
  */
 
 import { moduleBeside } from '@pool/kernels';
-import { argumentError, assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
-import { closedError, ProverError } from '../base/errors.ts';
+import { assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
+import { argumentError, closedError, ProverError } from '../base/errors.ts';
+import { describeFile } from '../base/file-input.ts';
 import type {
   ArtifactSource,
   ProofProgress,
@@ -153,11 +154,12 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   };
 
   const locate = async (
-    circuit: C | ProvingArtifact,
+    circuit: ProveRequest<C>['circuit'],
     report: ProofProgress,
     signal: AbortSignal,
   ): Promise<ProvingArtifact> => {
     if (typeof circuit !== 'string') {
+      assertArtifact(circuit);
       return circuit;
     }
     if (options.artifacts === undefined) {
@@ -209,7 +211,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
         return;
       }
       signal.addEventListener('abort', leave, { once: true });
-      queue.push(artifact.zkeyPath, job);
+      queue.push(describeFile(artifact.zkey, 'proving key').group, job);
       pump();
     });
 

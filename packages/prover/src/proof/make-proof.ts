@@ -12,12 +12,14 @@ import {
   type VerificationKey,
 } from '@pool/kernels';
 import { ProverError, type ProverErrorCode } from '../base/errors.ts';
+import { identifyFile } from '../base/file-input.ts';
 import type { ProofProgress, ProofResult, ProvingArtifact } from '../base/prover.ts';
 import type { WorkerLink } from '../base/worker-link.ts';
 import type { Engine, EnginePhase } from '../engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
 import type { HeldKey } from '../engine/key-cache.ts';
 import type { WitnessRunner } from '../witness/witness-runner.ts';
+import { malformed } from '../zkey/zkey.ts';
 import { readPublicSignals } from './assemble-proof.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
 
@@ -98,8 +100,13 @@ const tooSmall: ReadonlySet<ProverErrorCode> = new Set([
   'accelerator_limit_exceeded',
 ]);
 
-function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: ProvingArtifact) {
-  if (!isVerificationKey(verificationKey)) {
+/** @returns the verification key to verify under: the expected one, or the proving key's own */
+function checkParts(
+  key: HeldKey,
+  witness: Uint8Array,
+  expected: VerificationKey | undefined,
+): VerificationKey {
+  if (expected !== undefined && !isVerificationKey(expected)) {
     throw new ProverError(
       'verification_key_malformed',
       'The verification key is not a Groth16 key over BN254 as snarkjs exports it.',
@@ -107,7 +114,13 @@ function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
   }
   // A key with a point at infinity verifies nothing, although both sides may hold it.
   const isSound = findInvalidPoint('g1', key.ic, 'refused') === undefined;
-  if (!isSound || !isSameVerificationKey(toVerificationKey(key.header, key.ic), verificationKey)) {
+  if (!isSound && expected === undefined) {
+    throw malformed(
+      'A point of the verification key in the proving key is the point at infinity. Fetch or build the key again.',
+    );
+  }
+  const own = toVerificationKey(key.header, key.ic);
+  if (expected !== undefined && !(isSound && isSameVerificationKey(own, expected))) {
     throw new ProverError(
       'artifacts_mismatch',
       'The verification key does not belong to the proving key. Export it from that proving key.',
@@ -119,6 +132,7 @@ function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
       `The witness program makes ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they do not belong to the same circuit.`,
     );
   }
+  return expected ?? own;
 }
 
 /**
@@ -129,8 +143,12 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
   const { artifact, input, signal, onProgress } = task;
 
   onProgress('witness', 0);
-  const witness = await witnesses.compute(artifact.wasmPath, input, signal);
+  // Both at once: bytes are hashed to identify them.
+  const identifying = identifyFile(artifact.zkey, 'proving key');
+  identifying.catch(() => undefined);
+  const witness = await witnesses.compute(artifact.wasm, input, signal);
   try {
+    const zkey = await identifying;
     onProgress('witness', 1);
     onProgress('proof', 0);
 
@@ -139,13 +157,13 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       const phases = createPhases(onProgress);
       const options = { signal, onProgress: phases.report };
       const before = keys.loads();
-      const key = await keys.take(artifact.zkeyPath, options);
+      const key = await keys.take(zkey, options);
       if (keys.loads() === before) {
         phases.skipLoading();
       }
       phases.report('load', 1);
       signal.throwIfAborted();
-      checkParts(key, witness, artifact);
+      const verificationKey = checkParts(key, witness, artifact.verificationKey);
       const sums = await key.resident.computeSums(witness, options);
       signal.throwIfAborted();
       phases.report('quotient', 1);
@@ -157,7 +175,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
         {
           sums,
           points: { alpha1, beta1, beta2, delta1, delta2 },
-          verificationKey: artifact.verificationKey,
+          verificationKey,
           publicSignals,
         },
         signal,
@@ -178,7 +196,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
     };
 
     for (let losses = 0; losses < 2; ) {
-      const slot = await keeper.current(artifact.zkeyPath);
+      const slot = await keeper.current(zkey);
       try {
         const result = await proveOn(slot);
         if (result !== undefined) {
@@ -201,7 +219,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
           // The device would refuse the same work again.
           await keeper.reportFailure(slot, 'refused', error.message);
         } else if (tooSmall.has(error.code) && accelerator === 'auto') {
-          keeper.reportTooSmall(artifact.zkeyPath, error.message);
+          keeper.reportTooSmall(zkey, error.message);
         } else {
           throw error;
         }

@@ -7,7 +7,7 @@
  */
 
 export type ProofQueue<Job> = {
-  readonly push: (circuit: string, job: Job) => void;
+  readonly push: (circuit: unknown, job: Job) => void;
   /** Removes and returns the next job. Undefined if none waits. */
   readonly take: () => Job | undefined;
   /** Removes a waiting job. Does nothing if it does not wait. */
@@ -21,8 +21,8 @@ const longestRow = 8;
 
 export function createProofQueue<Job>(maximumRow = longestRow): ProofQueue<Job> {
   /** In order of arrival. */
-  const waiting: { readonly circuit: string; readonly job: Job }[] = [];
-  let last: string | undefined;
+  const waiting: { readonly circuit: unknown; readonly job: Job }[] = [];
+  let last: unknown;
   let row = 0;
   return {
     push: (circuit, job) => {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { basename } from 'node:path';
 import { ProverError } from '../base/errors.ts';
-import type { ProvingArtifact } from '../base/prover.ts';
+import { describeFile } from '../base/file-input.ts';
+import type { ProveRequest } from '../base/prover.ts';
 import type { CircuitMetrics } from '../base/prover-metrics.ts';
 
 /** Upper bounds of the histogram, in seconds. */
@@ -23,13 +23,15 @@ export type ProofTimer = {
 
 export type ProofStatistics = {
   /** A proof is requested. */
-  readonly open: (circuit: string | ProvingArtifact) => ProofTimer;
+  readonly open: (circuit: ProveRequest['circuit']) => ProofTimer;
   readonly circuits: () => CircuitMetrics[];
 };
 
 /** The name of a circuit, or of its proving key's file. */
-function nameOf(circuit: string | ProvingArtifact): string {
-  return typeof circuit === 'string' ? circuit : basename(circuit.zkeyPath).replace(/\.zkey$/, '');
+function nameOf(circuit: ProveRequest['circuit']): string {
+  return typeof circuit === 'string'
+    ? circuit
+    : describeFile(circuit.zkey, 'proving key').name.replace(/\.zkey$/, '');
 }
 
 type Counts = {
@@ -43,7 +45,7 @@ type Counts = {
 export function createProofStatistics(nowMs: () => number): ProofStatistics {
   const circuits = new Map<string, Counts>();
 
-  const find = (circuit: string | ProvingArtifact): Counts => {
+  const find = (circuit: ProveRequest['circuit']): Counts => {
     const own = nameOf(circuit);
     const name = circuits.has(own) || circuits.size < maximumCircuits ? own : 'other';
     const known = circuits.get(name) ?? {

@@ -26,8 +26,8 @@ describe('a verifier with a thread of its own', () => {
   beforeAll(async () => {
     circuit = await createSmallCircuit();
     const witness = { type: 'mem' as const };
-    await wtns.calculate({ product: 391, a: 17, b: 23 }, circuit.wasmPath, witness);
-    proof = (await groth16.prove(circuit.zkeyPath, witness)).proof as Groth16Proof;
+    await wtns.calculate({ product: 391, a: 17, b: 23 }, circuit.wasm, witness);
+    proof = (await groth16.prove(circuit.zkey, witness)).proof as Groth16Proof;
   });
   afterAll(async () => {
     await endSnarkjsThreads();

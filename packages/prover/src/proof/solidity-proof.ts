@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { argumentError } from '../base/check-arguments.ts';
-import { ProverError } from '../base/errors.ts';
+import { argumentError, ProverError } from '../base/errors.ts';
 import type { Groth16Proof } from '../base/prover.ts';
 
 /** 32-byte words, `0x` and 64 lower-case hex digits, big-endian. Public. */

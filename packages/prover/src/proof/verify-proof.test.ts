@@ -19,8 +19,8 @@ let proof: Groth16Proof;
 beforeAll(async () => {
   circuit = await createSmallCircuit();
   const witness = { type: 'mem' as const };
-  await wtns.calculate({ product: 391, a: 17, b: 23 }, circuit.wasmPath, witness);
-  proof = (await groth16.prove(circuit.zkeyPath, witness)).proof as Groth16Proof;
+  await wtns.calculate({ product: 391, a: 17, b: 23 }, circuit.wasm, witness);
+  proof = (await groth16.prove(circuit.zkey, witness)).proof as Groth16Proof;
 });
 afterAll(async () => {
   await endSnarkjsThreads();

@@ -75,7 +75,7 @@ it.each([
 });
 
 it('a circom program computes the same within the limit, and a witness beyond the limit is refused', async () => {
-  const bytes = new Uint8Array(await readFile(circuit.wasmPath));
+  const bytes = new Uint8Array(await readFile(circuit.wasm));
   const plain = new WebAssembly.Module(bytes);
   const limited = new WebAssembly.Module(limitMemory(bytes, 2 ** 30));
   const signals = parseWitnessInput({ a: 12 });

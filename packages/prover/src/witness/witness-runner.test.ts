@@ -107,15 +107,15 @@ afterAll(async () => {
 });
 
 /** All wires by snarkjs. */
-async function expected({ wasmPath }: CompiledCircuit, input: unknown): Promise<bigint[]> {
+async function expected({ wasm }: CompiledCircuit, input: unknown): Promise<bigint[]> {
   const witness: MemoryFile = { type: 'mem' };
-  await wtns.calculate(input, wasmPath, witness);
+  await wtns.calculate(input, wasm, witness);
   return await wtns.exportJson(witness);
 }
 
 /** All wires by ours. */
-async function computed({ wasmPath }: CompiledCircuit, input: unknown): Promise<bigint[]> {
-  const bytes = Buffer.from(await runner.compute(wasmPath, input));
+async function computed({ wasm }: CompiledCircuit, input: unknown): Promise<bigint[]> {
+  const bytes = Buffer.from(await runner.compute(wasm, input));
   return Array.from({ length: bytes.length / 32 }, (_, wire) =>
     BigInt(
       `0x${Buffer.from(bytes.subarray(32 * wire, 32 * wire + 32))
@@ -196,7 +196,7 @@ describe('a witness', () => {
   it('does not depend on the previous one, even if that was refused', async () => {
     const first = await computed(arrays, { grid, scale: 7 });
     await expect(
-      runner.compute(arrays.wasmPath, { grid: [[70_000, 0, 0, 0, 0, 0]], scale: 7 }),
+      runner.compute(arrays.wasm, { grid: [[70_000, 0, 0, 0, 0, 0]], scale: 7 }),
     ).rejects.toEqual(refused(/does not satisfy/));
     await computed(arrays, { grid: [[1, 1, 1, 1, 1, 1]], scale: 3 });
     expect(await computed(arrays, { grid, scale: 7 })).toEqual(first);
@@ -226,18 +226,18 @@ describe('a witness', () => {
     ['a number in an array of objects', { grid: [{ x: 1 }, 2], scale: 1 }, /signal grid\[0\]\.x/],
     ['an object in an array of numbers', { grid: [2, { x: 1 }], scale: 1 }, /is not an integer/],
   ])('is refused for %s', async (_, input, message) => {
-    await expect(runner.compute(arrays.wasmPath, input)).rejects.toEqual(refused(message));
+    await expect(runner.compute(arrays.wasm, input)).rejects.toEqual(refused(message));
   });
 
   it('is refused with the template and the line of a failed assertion, and no value', async () => {
     const failure: unknown = await runner
-      .compute(inverse.wasmPath, { value: 0 })
+      .compute(inverse.wasm, { value: 0 })
       .catch((error: unknown) => error);
     expect(failure).toEqual(refused(/An assertion failed/));
     expect((failure as { cause: Error }).cause.message).toMatch(/Inverse.*line: 5/);
     const secret = 987_654_321;
     const other: unknown = await runner
-      .compute(arrays.wasmPath, { grid: [[secret, 0, 0, 0, 0, 0]], scale: 7 })
+      .compute(arrays.wasm, { grid: [[secret, 0, 0, 0, 0, 0]], scale: 7 })
       .catch((error: unknown) => error);
     const { message, cause } = other as { message: string; cause: Error };
     expect(`${message} ${cause.message} ${cause.stack}`).not.toContain(String(secret));
@@ -245,7 +245,7 @@ describe('a witness', () => {
 
   it('that never ends is ended by an abort, and the next one is computed', async () => {
     const abort = new AbortController();
-    const never = runner.compute(endless.wasmPath, { value: 1 }, abort.signal);
+    const never = runner.compute(endless.wasm, { value: 1 }, abort.signal);
     setTimeout(() => {
       abort.abort(new Error('enough'));
     }, 300);
@@ -256,17 +256,17 @@ describe('a witness', () => {
 
 it('a program that does not end in time is ended, and the next one runs', async () => {
   const hasty = createWitnessRunner({ maximumBytes: 2 ** 30, timeoutMs: 2_000 });
-  await expect(hasty.compute(endless.wasmPath, { value: 1 })).rejects.toMatchObject({
+  await expect(hasty.compute(endless.wasm, { value: 1 })).rejects.toMatchObject({
     code: 'witness_timeout',
     retryable: false,
   });
-  expect(await hasty.compute(inverse.wasmPath, { value: 5 })).toHaveLength(96);
+  expect(await hasty.compute(inverse.wasm, { value: 5 })).toHaveLength(96);
   await hasty.close();
 });
 
 it('a program that needs more memory than the limit is refused', async () => {
   const poor = createWitnessRunner({ maximumBytes: 60_000, timeoutMs: 60_000 });
-  await expect(poor.compute(inverse.wasmPath, { value: 5 })).rejects.toMatchObject({
+  await expect(poor.compute(inverse.wasm, { value: 5 })).rejects.toMatchObject({
     code: 'memory_budget_exceeded',
   });
   await poor.close();
@@ -286,15 +286,15 @@ describe('a witness program', () => {
 
   it('is refused if it computes in another field', async () => {
     const other = await compileCircuit(inverseCircuit, ['--prime', 'bls12381']);
-    await expect(runner.compute(other.wasmPath, { value: 5 })).rejects.toEqual(malformed);
+    await expect(runner.compute(other.wasm, { value: 5 })).rejects.toEqual(malformed);
     await rm(other.folder, { recursive: true });
   });
 
   it('that was replaced is read again', async () => {
     const path = join(arrays.folder, 'replaced.wasm');
-    await writeFile(path, await readFile(inverse.wasmPath));
-    expect(await computed({ ...inverse, wasmPath: path }, { value: 5 })).toHaveLength(3);
-    await writeFile(path, await readFile(buses.wasmPath));
+    await writeFile(path, await readFile(inverse.wasm));
+    expect(await computed({ ...inverse, wasm: path }, { value: 5 })).toHaveLength(3);
+    await writeFile(path, await readFile(buses.wasm));
     await expect(runner.compute(path, { value: 5 })).rejects.toEqual(refused(/no input signal/));
   });
 });

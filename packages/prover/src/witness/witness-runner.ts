@@ -4,10 +4,9 @@
  *
  * @module
  */
-import { readFile } from 'node:fs/promises';
 import { moduleBeside } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
-import { readFileIdentity } from '../base/file-identity.ts';
+import { type FileInput, type IdentifiedFile, identifyFile, readFile } from '../base/file-input.ts';
 import { createWorkerLink, joinSignals } from '../base/worker-link.ts';
 import type { WitnessRequest } from './witness-worker.ts';
 
@@ -108,11 +107,11 @@ export type WitnessRunner = {
   /**
    * @param input - signals by name, see parseWitnessInput. Secret.
    * @returns all wires, 32 bytes little-endian each, below r. Secret; the caller wipes it.
-   * @throws ProverError `witness_refused`, `witness_program_malformed`, `witness_timeout`, `memory_budget_exceeded`, `proof_failed`,
-   *   `prover_closed`; the signal's reason
+   * @throws ProverError `witness_refused`, `witness_program_malformed`, `witness_timeout`, `memory_budget_exceeded`,
+   *   `artifact_unreadable`, `proof_failed`, `prover_closed`; the signal's reason
    */
   readonly compute: (
-    wasmPath: string,
+    wasm: FileInput,
     input: unknown,
     signal?: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer>>;
@@ -132,21 +131,12 @@ export const defaultWitnessLimits: WitnessLimits = { maximumBytes: 2 ** 32, time
 /** Number of compiled programs that are kept: a few hundred KB to a few MB each. */
 const maximumPrograms = 16;
 
-function unreadable(cause: unknown): ProverError {
-  return new ProverError(
-    'proof_failed',
-    'The witness program cannot be read. Check its path and permissions.',
-    {
-      retryable: true,
-      cause,
-    },
-  );
-}
-
-async function compile(wasmPath: string, maximumBytes: number): Promise<WebAssembly.Module> {
-  const bytes = await readFile(wasmPath).catch((error: unknown) => {
-    throw unreadable(error);
-  });
+async function compile(
+  file: IdentifiedFile,
+  maximumBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<WebAssembly.Module> {
+  const bytes = await readFile(file, 'witness program', { maximumBytes, signal });
   try {
     return await WebAssembly.compile(limitMemory(bytes, maximumBytes));
   } catch (error) {
@@ -189,11 +179,13 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
   /** In the order of their last use. */
   const programs = new Map<string, Promise<WebAssembly.Module>>();
 
-  const load = async (wasmPath: string): Promise<WebAssembly.Module> => {
-    const identity = await readFileIdentity(wasmPath).catch((error: unknown) => {
-      throw unreadable(error);
-    });
-    const program = programs.get(identity) ?? compile(wasmPath, maximumBytes);
+  const load = async (
+    wasm: FileInput,
+    signal: AbortSignal | undefined,
+  ): Promise<WebAssembly.Module> => {
+    const file = await identifyFile(wasm, 'witness program');
+    const { identity } = file;
+    const program = programs.get(identity) ?? compile(file, maximumBytes, signal);
     programs.delete(identity);
     programs.set(identity, program);
     for (const oldest of programs.keys()) {
@@ -211,8 +203,8 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
   };
 
   return {
-    compute: async (wasmPath, input, signal) => {
-      const program = await load(wasmPath);
+    compute: async (wasm, input, signal) => {
+      const program = await load(wasm, signal);
       const timer = startTimer(timeoutMs, signal);
       try {
         return await link.call({ program, input, maximumBytes }, timer.signal);

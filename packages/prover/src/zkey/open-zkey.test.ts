@@ -27,7 +27,7 @@ let bytes: Buffer;
 let starts: Map<number, number>;
 beforeAll(async () => {
   circuit = await createSmallCircuit(squaresSource(5), 4);
-  bytes = await readFile(circuit.zkeyPath);
+  bytes = await readFile(circuit.zkey);
   const table = await readZkeyTable(createMemorySource(bytes));
   starts = new Map(table.sections.map(({ id, start }) => [id, start]));
 });
@@ -53,7 +53,7 @@ function change(section: number, offset: number, ...values: number[]): Buffer {
 
 describe("a key of snarkjs' ceremony", () => {
   it('opens from a file and from memory, with the sizes of the circuit', async () => {
-    for (const source of [circuit.zkeyPath, new Uint8Array(bytes)]) {
+    for (const source of [circuit.zkey, new Uint8Array(bytes)]) {
       const zkey = await openZkey(source);
       expect(zkey.header).toMatchObject({ publicSignals: 3, domainSize: 16 });
       expect(zkey.countPoints('ic')).toBe(4);
@@ -67,7 +67,7 @@ describe("a key of snarkjs' ceremony", () => {
   });
 
   it('has points that are on the curve for noble, read in pieces of any size', async () => {
-    const zkey = await openZkey(circuit.zkeyPath);
+    const zkey = await openZkey(circuit.zkey);
     for (const section of ['ic', 'a', 'b1', 'c', 'h'] as const) {
       const count = zkey.countPoints(section);
       const whole = new Uint8Array(64 * count);
@@ -107,7 +107,7 @@ describe("a key of snarkjs' ceremony", () => {
     const { protocol, curve, nPublic, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2, IC } =
       circuit.verificationKey;
     const fields = { protocol, curve, nPublic, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2, IC };
-    expect(await readVerificationKey(circuit.zkeyPath)).toEqual(fields);
+    expect(await readVerificationKey(circuit.zkey)).toEqual(fields);
     expect(await readVerificationKey(bytes)).toEqual(fields);
   });
 

@@ -11,12 +11,10 @@ import {
   type ByteSource,
   countZkeyCoefficients,
   countZkeyPoints,
-  createMemorySource,
   decodeZkeyHeader,
   findInvalidPoint,
   headerPoints,
   measureZkeyPoints,
-  openFileSource,
   readZkeyCoefficients,
   readZkeyTable,
   toVerificationKey,
@@ -30,7 +28,8 @@ import {
   zkeyPointGroups,
   zkeySection,
 } from '@pool/kernels';
-import { argumentError } from '../base/check-arguments.ts';
+import type { FileSource } from '../base/byte-sources.ts';
+import { type FileInput, openFile } from '../base/file-input.ts';
 import { malformed, translate, type Zkey } from './zkey.ts';
 
 // Reads the verification key from a proving key, in the JSON form of snarkjs.
@@ -55,10 +54,9 @@ async function readFrom(zkey: Zkey): Promise<VerificationKey> {
  * @example
  * const verificationKey = await readVerificationKey('multiplier.zkey');
  *
- * @param source - path of a proving key, or its bytes
- * @throws ProverError `zkey_malformed`; `proof_failed` if the file cannot be read; `memory_budget_exceeded`; `argument_invalid`
+ * @throws ProverError `zkey_malformed`, `artifact_unreadable`, `memory_budget_exceeded`, `argument_invalid`
  */
-export async function readVerificationKey(source: string | Uint8Array): Promise<VerificationKey> {
+export async function readVerificationKey(source: FileInput): Promise<VerificationKey> {
   const zkey = await openZkey(source);
   try {
     return await translate(readFrom(zkey));
@@ -154,22 +152,19 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
 }
 
 /**
- * @param source - path of a file, which stays open until `close`; or the bytes themselves
- * @throws ProverError `zkey_malformed`; `proof_failed` if the file cannot be read; `memory_budget_exceeded`; `argument_invalid`
+ * @param source - closed by the key's `close`, or by an error
+ * @throws ProverError `zkey_malformed`, `artifact_unreadable`, `memory_budget_exceeded`
  */
-export async function openZkey(source: string | Uint8Array): Promise<Zkey> {
-  if (typeof source !== 'string' && !((source as unknown) instanceof Uint8Array)) {
-    throw argumentError('A proving key must be the path of a file or a Uint8Array.');
-  }
-  if (typeof source !== 'string') {
-    const checked = await translate(readChecked(createMemorySource(source)));
-    return { ...checked, close: () => Promise.resolve() };
-  }
-  const file = await translate(openFileSource(source));
+export async function readZkey(source: FileSource): Promise<Zkey> {
   try {
-    return { ...(await translate(readChecked(file))), close: file.close };
+    return { ...(await translate(readChecked(source))), close: source.close };
   } catch (error) {
-    await file.close();
+    await source.close();
     throw error;
   }
+}
+
+/** @throws ProverError like `readZkey`, and `argument_invalid` */
+export async function openZkey(input: FileInput): Promise<Zkey> {
+  return await readZkey(await openFile(input, 'proving key'));
 }

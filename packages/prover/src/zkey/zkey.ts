@@ -13,18 +13,9 @@ export function malformed(message: string): ProverError {
   return new ProverError('zkey_malformed', message);
 }
 
-/** The error for a file that cannot be read. */
-export function unreadable(cause: unknown): ProverError {
-  return new ProverError(
-    'proof_failed',
-    'The proving key cannot be read. Check its path and permissions.',
-    { retryable: true, cause },
-  );
-}
-
 /**
  * Waits for work on a key and converts its errors: errors of the format become `zkey_malformed`, arrays that cannot be allocated
- * `memory_budget_exceeded`, and all others, which come from the file system, `proof_failed`.
+ * `memory_budget_exceeded`.
  */
 export async function translate<T>(work: Promise<T>): Promise<T> {
   try {
@@ -43,7 +34,7 @@ export async function translate<T>(work: Promise<T>): Promise<T> {
         { cause: error },
       );
     }
-    throw unreadable(error);
+    throw error;
   }
 }
 

@@ -150,7 +150,8 @@ export function createFleetProver(options: {
     id: string,
     circuit: CircuitName,
     expected: readonly string[],
-    { input, signal, onProgress }: Parameters<FleetProver['prove']>[0],
+    input: Readonly<Record<string, unknown>>,
+    { signal, onProgress }: Parameters<FleetProver['prove']>[0],
   ): Promise<ProofResult> {
     const send = async (): Promise<void> => {
       // Without effect if the task is there.
@@ -193,13 +194,16 @@ export function createFleetProver(options: {
   return {
     async prove(request) {
       const { circuit, input } = request;
-      if (typeof circuit !== 'string') {
-        throw new ProverError('argument_invalid', 'A fleet proves by the name of a circuit.');
+      if (typeof circuit !== 'string' || input === undefined) {
+        throw new ProverError(
+          'argument_invalid',
+          'A fleet proves by the name of a circuit, from its input.',
+        );
       }
       const expected = [input['D'], input['z'], input['y']].map(String);
       const id = computeTaskId([name, circuit, ...expected]);
       try {
-        return await prove(id, circuit, expected, request);
+        return await prove(id, circuit, expected, input, request);
       } catch (error) {
         if (request.signal?.aborted !== true) {
           throw error;
