@@ -5,7 +5,7 @@
  */
 import { findBuiltin } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
-import { argumentError } from './base/errors.ts';
+import { argumentError, ProverError } from './base/errors.ts';
 import type { ArtifactSource, Prover } from './base/prover.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
@@ -56,6 +56,20 @@ function findMemory(): number {
   return limit > 0 && limit < machine ? limit : machine;
 }
 
+/** The oldest version of Node with what the engine needs. Bun and Deno report the version that they are like. */
+const minimumNode = 22;
+
+function assertRuntime(): void {
+  const { process } = globalThis as { readonly process?: Partial<NodeJS.Process> };
+  const version = process?.versions?.node;
+  if (version !== undefined && Number.parseInt(version, 10) < minimumNode) {
+    throw new ProverError(
+      'runtime_unsupported',
+      `This is Node ${version}; @pool/prover needs Node ${minimumNode} or later. Install a newer Node.`,
+    );
+  }
+}
+
 const defaultDeviceBytes = 4 * 2 ** 30;
 
 /** 32-bit WebAssembly cannot address more. */
@@ -72,9 +86,11 @@ const accelerators: readonly unknown[] = ['auto', 'webgpu', 'cpu'] satisfies Acc
  * const { proof, publicSignals } = await prover.prove({ circuit: { wasm: 'a.wasm', zkey: 'a.zkey' }, input });
  * await prover.close();
  *
- * @throws ProverError `argument_invalid` for an option of the wrong type or out of range
+ * @throws ProverError `argument_invalid` for an option of the wrong type or out of range; `runtime_unsupported` in a version of
+ *   Node before 22
  */
 export function createProver<C extends string = string>(options: ProverOptions<C> = {}): Prover<C> {
+  assertRuntime();
   assertWithin('threads', options.threads, 1_024);
   assertWithin('memoryBudgetBytes', options.memoryBudgetBytes, Number.MAX_SAFE_INTEGER);
   assertWithin('deviceMemoryBudgetBytes', options.deviceMemoryBudgetBytes, Number.MAX_SAFE_INTEGER);

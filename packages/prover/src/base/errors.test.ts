@@ -2,7 +2,7 @@
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VerificationKey } from '@pool/kernels';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { setUp } from '../../test/oracle-prover.ts';
 import {
   type CompiledCircuit,
@@ -140,6 +140,16 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
   accelerator_refused: { 'a device that fails': () => proveOnDevice('accelerator_refused') },
   accelerator_limit_exceeded: {
     'a device that is too small': () => proveOnDevice('accelerator_limit_exceeded'),
+  },
+  runtime_unsupported: {
+    'a Node that is too old': () => {
+      vi.stubGlobal('process', { versions: { node: '20.20.2' } });
+      try {
+        createProver();
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    },
   },
   prover_closed: {
     'a proof after close': async () => {

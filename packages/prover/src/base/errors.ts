@@ -15,6 +15,8 @@ export type ProverErrorCode =
   | 'accelerator_refused'
   /** The proving key needs a larger buffer or binding than the accelerator has. */
   | 'accelerator_limit_exceeded'
+  /** This version of Node is too old. */
+  | 'runtime_unsupported'
   /** The prover was closed, before or during the call. */
   | 'prover_closed'
   /** The caller's signal ended the proof. */

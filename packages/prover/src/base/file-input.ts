@@ -38,6 +38,8 @@ export type FileInput =
 export type IdentifiedFile = {
   /** The last part of the path or URL, or what was given instead. */
   readonly name: string;
+  /** Of a file of this machine. */
+  readonly path: string | undefined;
   /** Differs for other contents. Data derived from the file is valid as long as the identity is the same. */
   readonly identity: string;
   readonly isUnchanged: () => Promise<boolean>;
@@ -178,7 +180,8 @@ function openStream(stream: ReadableStream<Uint8Array>, role: FileRole, name: st
       const chunks =
         keptStreams.get(stream) ??
         (await readChunks(stream, { role, signal, maximumBytes, toError }));
-      keptStreams.set(stream, chunks);
+      // A witness is secret.
+      if (role !== 'witness') keptStreams.set(stream, chunks);
       return createChunkSource(chunks);
     },
   };
@@ -208,6 +211,7 @@ type Place = {
   readonly name: string;
   /** Equal for two calls that name the same file. */
   readonly group: unknown;
+  readonly path?: string;
   readonly open: () => Opened;
 };
 
@@ -225,7 +229,7 @@ function locate(input: FileInput, role: FileRole): Place {
   }
   if (typeof place === 'string') {
     const name = lastPart(place);
-    return { name, group: place, open: () => openPath(place, role, name) };
+    return { name, group: place, path: place, open: () => openPath(place, role, name) };
   }
   if (place instanceof URL) {
     if (place.protocol !== 'http:' && place.protocol !== 'https:') {
@@ -266,17 +270,18 @@ export function assertFileInput(input: FileInput, role: FileRole): void {
 }
 
 /** The name of the file for people, and what is equal for two calls that name the same file. */
-export function describeFile(input: FileInput, role: FileRole): Omit<Place, 'open'> {
+export function describeFile(input: FileInput, role: FileRole): Pick<Place, 'name' | 'group'> {
   return locate(input, role);
 }
 
 /** @throws ProverError `argument_invalid`, `artifact_unreadable` */
 export async function identifyFile(input: FileInput, role: FileRole): Promise<IdentifiedFile> {
-  const { name, open } = locate(input, role);
+  const { name, path, open } = locate(input, role);
   const opened = open();
   const identity = await opened.identify();
   return {
     name,
+    path,
     identity,
     isUnchanged: async () => (await opened.identify().catch(() => undefined)) === identity,
     open: opened.open,

@@ -164,30 +164,65 @@ function checkField(program: Exports): void {
   }
 }
 
-function setInputs(program: Exports, signals: readonly SignalValues[]): void {
+/** More problems are only counted in a message. */
+const maximumProblems = 10;
+
+/** @param findNames - names of signals of the circuit, as far as they are known */
+function refuseInputs(
+  program: Exports,
+  sized: readonly (SignalValues & { readonly size: number })[],
+  findNames: () => readonly string[],
+): void {
+  const problems = sized
+    .filter(({ size, values }) => values.length !== size)
+    .map(({ name, size, values }) =>
+      size === 0
+        ? `The circuit has no input signal ${name}.`
+        : `The signal ${name} takes ${countOf(size)}; ${values.length} given.`,
+    );
   const expected = program.getInputSize();
-  const sized = signals.map(({ name, values }) => {
-    const [high, low] = hashSignalName(name);
-    const size = program.getInputSignalSize(high, low);
-    // Depending on its version, the program returns 0 or -1 for an unknown name.
-    if (size < 0 || (size === 0 && values.length > 0)) {
-      throw refused(`The circuit has no input signal ${name}.`);
-    }
-    if (values.length !== size) {
-      throw refused(
-        `The signal ${name} takes ${size} value${size === 1 ? '' : 's'}; ${values.length} given.`,
-      );
-    }
-    return { name, values, high, low };
-  });
-  // Checked before anything is set: the program computes as soon as it has its last input.
-  const given = sized.reduce((sum, { values }) => sum + values.length, 0);
-  if (given !== expected) {
-    throw refused(
-      `The circuit takes ${expected} input values; ${given} given. Name every input signal of the main component.`,
+  const known = sized.reduce((sum, { size }) => sum + size, 0);
+  if (known !== expected) {
+    const given = new Set(sized.map(({ name }) => name));
+    const missing = findNames()
+      .map((name) => ({ name, size: sizeOf(program, name) }))
+      .filter(({ name, size }) => size > 0 && !given.has(name))
+      .map(({ name, size }) => `The signal ${name} is missing: ${countOf(size)}.`);
+    problems.push(
+      `The circuit takes ${expected} input values; ${known} given.`,
+      ...(missing.length > 0
+        ? missing
+        : [
+            `${countOf(expected - known)} of signals that the input does not name: the program knows no names, but circom --sym writes them to a file, which is read if it is beside the program.`,
+          ]),
     );
   }
-  for (const { name, values, high, low } of sized) {
+  if (problems.length > 0) {
+    const more = problems.length - maximumProblems;
+    const rest = more > 0 ? [`And ${more} more.`] : [];
+    throw refused([...problems.slice(0, maximumProblems), ...rest].join(' '));
+  }
+}
+
+function countOf(values: number): string {
+  return `${values} value${values === 1 ? '' : 's'}`;
+}
+
+/** The number of values of an input signal. Depending on its version, the program returns 0 or -1 for an unknown name. */
+function sizeOf(program: Exports, name: string): number {
+  return Math.max(0, program.getInputSignalSize(...hashSignalName(name)));
+}
+
+function setInputs(
+  program: Exports,
+  signals: readonly SignalValues[],
+  findNames: () => readonly string[],
+): void {
+  const sized = signals.map((signal) => ({ ...signal, size: sizeOf(program, signal.name) }));
+  // Checked before anything is set: the program computes as soon as it has its last input.
+  refuseInputs(program, sized, findNames);
+  for (const { name, values } of sized) {
+    const [high, low] = hashSignalName(name);
     for (const [index, value] of values.entries()) {
       for (let word = 0; word < wordCount; word++) {
         program.writeSharedRWMemory(word, Number((value >> BigInt(32 * word)) & mask));
@@ -250,6 +285,7 @@ function readWires(program: Exports, maximumBytes: number): Uint8Array<ArrayBuff
 /**
  * @param program - the compiled witness program; a run leaves no data in it
  * @param maximumBytes - limit of the witness
+ * @param findNames - names of signals of the circuit, for messages
  * @returns all wires, 32 bytes little-endian each, below r. Secret
  * @throws ProverError `witness_refused`, `witness_program_malformed`, `memory_budget_exceeded`
  */
@@ -257,13 +293,14 @@ export function computeWitness(
   program: WebAssembly.Module,
   signals: readonly SignalValues[],
   maximumBytes: number,
+  findNames: () => readonly string[] = () => [],
 ): Uint8Array<ArrayBuffer> {
   // A fresh instance for each run: after a failed assertion, the state of the old one is undefined.
   const exports = instantiate(program);
   try {
     checkField(exports);
     exports.init(0);
-    setInputs(exports, signals);
+    setInputs(exports, signals, findNames);
     return readWires(exports, maximumBytes);
   } finally {
     // The secrets must not stay in memory until the garbage collector frees it.

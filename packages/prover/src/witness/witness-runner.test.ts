@@ -1,5 +1,6 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -92,8 +93,8 @@ let inverse: CompiledCircuit;
 let squares: CompiledCircuit;
 let endless: CompiledCircuit;
 beforeAll(async () => {
-  arrays = await compileCircuit(arrayCircuit);
-  buses = await compileCircuit(busCircuit);
+  arrays = await compileCircuit(arrayCircuit, ['--sym']);
+  buses = await compileCircuit(busCircuit, ['--sym']);
   inverse = await compileCircuit(inverseCircuit);
   squares = await compileCircuit(squaresSource(500));
   endless = await compileCircuit(endlessCircuit);
@@ -205,6 +206,11 @@ describe('a witness', () => {
   it.each([
     ['an unknown signal', { grid, scale: 1, extra: 1 }, /no input signal extra/],
     ['a missing signal', { grid }, /takes 7 input values; 6 given/],
+    [
+      'signals of other names and sizes',
+      { gird: grid, scale: [1, 2] },
+      /no input signal gird\. The signal scale takes 1 value; 2 given\. The circuit takes 7 input values; 1 given\. The signal grid is missing: 6 values\.$/,
+    ],
     ['too many values', { grid: [...grid, 1], scale: 1 }, /grid takes 6 values; 7 given/],
     ['too few values', { grid: [1], scale: 1 }, /grid takes 6 values; 1 given/],
     ['an array for one value', { grid, scale: [1, 2] }, /scale takes 1 value; 2 given/],
@@ -227,6 +233,25 @@ describe('a witness', () => {
     ['an object in an array of numbers', { grid: [2, { x: 1 }], scale: 1 }, /is not an integer/],
   ])('is refused for %s', async (_, input, message) => {
     await expect(runner.compute(arrays.wasm, input)).rejects.toEqual(refused(message));
+  });
+
+  it('is refused with the names of the missing signals if the compiler wrote them', async () => {
+    await expect(runner.compute(arrays.wasm, {})).rejects.toEqual(
+      refused(/The signal scale is missing: 1 value\. The signal grid is missing: 6 values\.$/),
+    );
+    const path = join(buses.folder, 'small.wasm');
+    await copyFile(buses.wasm, path);
+    await copyFile(join(buses.folder, 'out/small.sym'), join(buses.folder, 'small.sym'));
+    const input = { last: { x: 1 }, points: [{ x: 1, y: 2 }, { x: 3 }] };
+    await expect(runner.compute(pathToFileURL(path), input)).rejects.toEqual(
+      refused(/4 given\. The signal points\[1\]\.y is missing: 1 value\. The signal last\.y is/),
+    );
+  });
+
+  it('is refused with the number of missing values if nobody knows the names', async () => {
+    await expect(runner.compute(await readFile(arrays.wasm), { scale: 7 })).rejects.toEqual(
+      refused(/takes 7 input values; 1 given\. 6 values of signals that the input does not name/),
+    );
   });
 
   it('is refused with the template and the line of a failed assertion, and no value', async () => {

@@ -182,9 +182,9 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
   const load = async (
     wasm: FileInput,
     signal: AbortSignal | undefined,
-  ): Promise<WebAssembly.Module> => {
+  ): Promise<Pick<WitnessRequest, 'program' | 'path'>> => {
     const file = await identifyFile(wasm, 'witness program');
-    const { identity } = file;
+    const { identity, path } = file;
     const program = programs.get(identity) ?? compile(file, maximumBytes, signal);
     programs.delete(identity);
     programs.set(identity, program);
@@ -195,7 +195,7 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
       programs.delete(oldest);
     }
     try {
-      return await program;
+      return { program: await program, path };
     } catch (error) {
       programs.delete(identity);
       throw error;
@@ -207,7 +207,7 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
       const program = await load(wasm, signal);
       const timer = startTimer(timeoutMs, signal);
       try {
-        return await link.call({ program, input, maximumBytes }, timer.signal);
+        return await link.call({ ...program, input, maximumBytes }, timer.signal);
       } catch (error) {
         if (error instanceof ProverError && error.code === 'argument_invalid') {
           throw new ProverError(

@@ -4,6 +4,7 @@
  * @module
  */
 import { serveCalls } from '../base/worker-link.ts';
+import { readSignalNames } from './signal-names.ts';
 import { parseWitnessInput } from './witness-input.ts';
 import { computeWitness } from './witness-program.ts';
 
@@ -13,9 +14,12 @@ export type WitnessRequest = {
   readonly input: unknown;
   /** Limit of the witness. */
   readonly maximumBytes: number;
+  /** Where the program was read. */
+  readonly path: string | undefined;
 };
 
-serveCalls(({ program, input, maximumBytes }: WitnessRequest) => {
-  const result = computeWitness(program, parseWitnessInput(input), maximumBytes);
+serveCalls(({ program, input, maximumBytes, path }: WitnessRequest) => {
+  const findNames = () => (path === undefined ? [] : readSignalNames(path));
+  const result = computeWitness(program, parseWitnessInput(input), maximumBytes, findNames);
   return { result, transfer: [result.buffer] };
 });
