@@ -50,7 +50,7 @@ describe('faults outside of the prover', () => {
   it('a verification key of another shape is refused with its code', async () => {
     const { prover } = setUp();
     const { verificationKey } = factors;
-    for (const wrong of [undefined, {}, { ...verificationKey, IC: [[1n, 2n, 1n]] }]) {
+    for (const wrong of [null, {}, { ...verificationKey, IC: [[1n, 2n, 1n]] }]) {
       const circuit = { ...factors, verificationKey: wrong as never };
       await expect(prover.prove({ circuit, input })).rejects.toEqual(
         failure('verification_key_malformed'),
@@ -134,6 +134,24 @@ describe('a proving key', () => {
     });
     return { prover, cpu };
   };
+
+  it('is loaded while the witness program runs, and no longer when that refuses the input', async () => {
+    let isLoading = false;
+    const { prover } = proverOver(() => ({
+      load: async (_zkey, { signal } = {}) => {
+        isLoading = true;
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        isLoading = false;
+        throw new Error('aborted');
+      },
+    }));
+    // The program refuses at once, which is later than the load begins: it runs in a thread that has to start.
+    await expect(
+      prover.prove({ circuit: factors, input: { ...input, product: 392 } }),
+    ).rejects.toEqual(failure('witness_refused'));
+    expect(isLoading).toBe(false);
+    await prover.close();
+  });
 
   it('that changes while it is read is refused and not kept', async () => {
     const zkey = `${factors.folder}/changing.zkey`;

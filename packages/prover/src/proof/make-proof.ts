@@ -12,9 +12,9 @@ import {
   type VerificationKey,
 } from '@pool/kernels';
 import { ProverError, type ProverErrorCode } from '../base/errors.ts';
-import { identifyFile } from '../base/file-input.ts';
+import { type IdentifiedFile, identifyFile } from '../base/file-input.ts';
 import type { ProofProgress, ProofResult, ProvingArtifact } from '../base/prover.ts';
-import type { WorkerLink } from '../base/worker-link.ts';
+import { joinSignals, type WorkerLink } from '../base/worker-link.ts';
 import type { Engine, EnginePhase } from '../engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
 import type { HeldKey } from '../engine/key-cache.ts';
@@ -67,6 +67,8 @@ const spans: Readonly<Record<EnginePhase, readonly [number, number]>> = {
   quotient: [0.4, 0.12],
   sums: [0.52, 0.48],
 };
+
+type Phases = ReturnType<typeof createPhases>;
 
 /** Fractions that never decrease, whatever order the phases report in. */
 function createPhases(onProgress: ProofProgress) {
@@ -135,6 +137,65 @@ function checkParts(
   return expected ?? own;
 }
 
+type TakenKey = { readonly key: HeldKey; readonly phases: Phases };
+
+async function takeKey(
+  { keys }: EngineSlot,
+  zkey: IdentifiedFile,
+  phases: Phases,
+  signal: AbortSignal,
+): Promise<TakenKey> {
+  const before = keys.loads();
+  const key = await keys.take(zkey, { signal, onProgress: phases.report });
+  if (keys.loads() === before) {
+    phases.skipLoading();
+  }
+  phases.report('load', 1);
+  return { key, phases };
+}
+
+/** Starts the engine and loads the key while the witness program runs. A failure is told when the proof asks for the key. */
+function loadAhead(
+  keeper: EngineKeeper,
+  identifying: Promise<IdentifiedFile>,
+  { signal: caller, onProgress }: ProofTask,
+) {
+  const stopping = new AbortController();
+  const { signal, release } = joinSignals(caller, stopping.signal);
+  let isShown = false;
+  let fraction = 0;
+  const phases = createPhases((stage, reached) => {
+    fraction = reached;
+    if (isShown) {
+      onProgress(stage, reached);
+    }
+  });
+  const load = async () => {
+    const zkey = await identifying;
+    const slot = await keeper.current(zkey);
+    const taking = takeKey(slot, zkey, phases, signal);
+    await taking.catch(() => undefined);
+    return { slot, taking };
+  };
+  const loading = load()
+    .catch(() => undefined)
+    .finally(release);
+  return {
+    /** The slot with its key, or undefined if none opened. From now on its progress is reported. */
+    finish: async () => {
+      isShown = true;
+      if (fraction > 0) {
+        onProgress('proof', fraction);
+      }
+      return await loading;
+    },
+    stop: async () => {
+      stopping.abort();
+      await loading;
+    },
+  };
+}
+
 /**
  * @throws ProverError; the signal's reason
  */
@@ -143,25 +204,27 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
   const { artifact, input, signal, onProgress } = task;
 
   onProgress('witness', 0);
-  // Both at once: bytes are hashed to identify them.
   const identifying = identifyFile(artifact.zkey, 'proving key');
-  identifying.catch(() => undefined);
-  const witness = await witnesses.compute(artifact.wasm, input, signal);
+  const ahead = loadAhead(keeper, identifying, task);
+  const witness = await witnesses
+    .compute(artifact.wasm, input, signal)
+    .catch(async (error: unknown) => {
+      await ahead.stop();
+      throw error;
+    });
   try {
-    const zkey = await identifying;
     onProgress('witness', 1);
     onProgress('proof', 0);
+    const loaded = await ahead.finish();
+    const zkey = await identifying;
 
     /** Undefined if the proof does not verify. */
-    const proveOn = async ({ engine, keys }: EngineSlot): Promise<ProofResult | undefined> => {
-      const phases = createPhases(onProgress);
+    const proveOn = async (slot: EngineSlot): Promise<ProofResult | undefined> => {
+      const { engine } = slot;
+      const { key, phases } = await (loaded?.slot === slot
+        ? loaded.taking
+        : takeKey(slot, zkey, createPhases(onProgress), signal));
       const options = { signal, onProgress: phases.report };
-      const before = keys.loads();
-      const key = await keys.take(zkey, options);
-      if (keys.loads() === before) {
-        phases.skipLoading();
-      }
-      phases.report('load', 1);
       signal.throwIfAborted();
       const verificationKey = checkParts(key, witness, artifact.verificationKey);
       const sums = await key.resident.computeSums(witness, options);
