@@ -53,7 +53,7 @@ export const slowEndToEndTests: readonly string[] = [
   'packages/prover/src/create-prover.e2e.test.ts',
   'examples/exit-without-platform/src/main.e2e.test.ts',
   'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',
-  'tooling/conformance/sandbox.e2e.test.ts',
+  'tooling/{browser/browser-proofs,conformance/sandbox}.e2e.test.ts',
 ];
 
 /** The longest files. They start first: a run whose last file is a long one leaves processors without work. */

@@ -57,7 +57,7 @@ function recode(scalar: bigint): Uint8Array {
 }
 
 export function createDirectKernels(multiplier: Multiplier = detectMultiplier()): DirectKernels {
-  const { memory, allocate, view } = createKernelMemory(pageBytes, memoryBytes);
+  const { memory, allocate, view } = createKernelMemory(pageBytes, memoryBytes, false);
   const kernels = instantiateKernels(compileKernelsNow(multiplier), memory);
   const call = (name: string, ...numbers: readonly number[]): unknown => {
     const kernel = kernels.get(name);

@@ -18,6 +18,16 @@ export {
   scalarFieldOrder,
 } from './runtime/integers.ts';
 export { findBuiltin, moduleBeside } from './runtime/module-beside.ts';
+export {
+  canShareMemory,
+  nextTurn,
+  serveThread,
+  startThread,
+  type Thread,
+  type ThreadProgram,
+  type WebWorker,
+  type WebWorkerConstructor,
+} from './runtime/thread-port.ts';
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
 export {

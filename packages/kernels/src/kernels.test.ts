@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeScalars, R, toCoefficients } from '../test/quotient-oracle.ts';
 import { createKernels } from './kernels.ts';
 
@@ -10,6 +10,23 @@ function input() {
     Array.from({ length: size }, (_, row) => ({ matrix, row, wire: row, value: 3n })),
   );
   return { ...toCoefficients(entries), domainSize: size, wires: size };
+}
+
+/** The same entries several times: their values are added. */
+function repeatEntries(times: number) {
+  const good = input();
+  const length = good.matrix.length * times;
+  const repeat = <T extends Uint8Array | Uint32Array>(list: T, into: T): T => {
+    for (let i = 0; i < times; i += 1) into.set(list, i * list.length);
+    return into;
+  };
+  return {
+    ...good,
+    matrix: repeat(good.matrix, new Uint8Array(length)),
+    row: repeat(good.row, new Uint32Array(length)),
+    wire: repeat(good.wire, new Uint32Array(length)),
+    value: repeat(good.value, new Uint32Array(length)),
+  };
 }
 const witness = encodeScalars(Array.from({ length: size }, (_, i) => BigInt(i)));
 
@@ -104,19 +121,8 @@ describe('kernels', () => {
 
   it('yield to the event loop while they check and sort large matrices, and can be aborted then', async () => {
     const kernels = await createKernels({ threads: 1 });
-    const [good, times] = [input(), 400];
-    const repeat = <T extends Uint8Array | Uint32Array>(list: T, into: T): T => {
-      for (let i = 0; i < times; i += 1) into.set(list, i * list.length);
-      return into;
-    };
-    const length = good.matrix.length * times;
-    const large = {
-      ...good,
-      matrix: repeat(good.matrix, new Uint8Array(length)),
-      row: repeat(good.row, new Uint32Array(length)),
-      wire: repeat(good.wire, new Uint32Array(length)),
-      value: repeat(good.value, new Uint32Array(length)),
-    };
+    const large = repeatEntries(400);
+    const { length } = large.wire;
     const controller = new AbortController();
     const reason = new Error('enough');
     let turns = 0;
@@ -159,5 +165,61 @@ describe('kernels', () => {
     await expect(kernels.computeQuotient(rows, vector)).rejects.toMatchObject({
       code: 'kernels_closed',
     });
+  });
+});
+
+describe('kernels without shared memory, as in a page that is not cross-origin isolated', () => {
+  beforeEach(() => {
+    vi.stubGlobal('crossOriginIsolated', false);
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+  const scalars = encodeScalars(Array.from({ length: 3000 }, (_, i) => R - BigInt(i * i)));
+
+  it('have one thread, the calling one, give way to the event loop, and give the same bytes', async () => {
+    const kernels = await createKernels({ threads: 4 });
+    expect(kernels.threads).toBe(1);
+    expect(kernels.detail).toMatch(/1 thread \(the page is not cross-origin isolated\)/);
+    // Each load makes the memory grow, and so moves it, while the others work.
+    const large = repeatEntries(100);
+    const [rows] = await Promise.all([large, large].map((entries) => kernels.loadRows(entries)));
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const points = await kernels.multiplyGenerator('g2', scalars);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+    const vector = await kernels.loadScalars(size, witness);
+    const quotient = rows && (await kernels.computeQuotient(rows, vector));
+    vi.unstubAllGlobals();
+
+    const threaded = await createKernels({ threads: 2 });
+    expect(points).toEqual(await threaded.multiplyGenerator('g2', scalars));
+    const other = await threaded.computeQuotient(
+      await threaded.loadRows(large),
+      await threaded.loadScalars(size, witness),
+    );
+    expect(quotient && kernels.readScalars(quotient)).toEqual(threaded.readScalars(other));
+    await Promise.all([kernels.close(), threaded.close()]);
+  });
+
+  it('end with an abort or on close between two calls', async () => {
+    const kernels = await createKernels();
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const aborted = kernels.multiplyGenerator('g2', scalars, {
+      signal: controller.signal,
+      onProgress: () => {
+        controller.abort(reason);
+      },
+    });
+    await expect(aborted).rejects.toBe(reason);
+    const closed = expect(kernels.multiplyGenerator('g2', scalars)).rejects.toMatchObject({
+      code: 'kernels_closed',
+    });
+    await kernels.close();
+    await closed;
   });
 });

@@ -11,6 +11,7 @@ import { KernelsError } from './runtime/errors.ts';
 import { addressableBytes, type Block, createKernelMemory } from './runtime/memory.ts';
 import { findBuiltin } from './runtime/module-beside.ts';
 import type { Runtime, TaskOptions } from './runtime/runtime.ts';
+import { canShareMemory } from './runtime/thread-port.ts';
 import { createThreads } from './runtime/threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
 import { createDomain, type Domain } from './scalars/domain.ts';
@@ -25,7 +26,10 @@ import { createPoseidonHasher, type PoseidonHasher } from './scan/poseidon.ts';
 const reservedBytes = 65_536;
 
 export type KernelsOptions = {
-  /** Default: one for each processor that the process may use. */
+  /**
+   * Default: one for each processor that the process may use. In a page that is not cross-origin isolated there is one thread, the
+   * calling one: threads cannot share memory there.
+   */
   readonly threads?: number | undefined;
   /** Memory budget, at most 4 GiB. Default: 4 GiB, or three quarters of the machine's memory if that is less. */
   readonly maximumBytes?: number | undefined;
@@ -103,6 +107,12 @@ function findDefaultBudget(): number {
   return Math.min(addressableBytes, 0.75 * total);
 }
 
+/** Some browsers hide it. */
+function findProcessors(): number {
+  const { hardwareConcurrency } = navigator as { readonly hardwareConcurrency?: number };
+  return hardwareConcurrency ?? 1;
+}
+
 export function createScanKernels(runtime: Runtime): ScanKernels {
   return {
     ...createPoseidonHasher(runtime),
@@ -112,7 +122,8 @@ export function createScanKernels(runtime: Runtime): ScanKernels {
 }
 
 function describeRuntime(threads: number, multiplier: Multiplier): string {
-  return `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
+  const isolation = canShareMemory() ? '' : ' (the page is not cross-origin isolated)';
+  return `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}${isolation}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
 }
 
 /**
@@ -123,18 +134,18 @@ function describeRuntime(threads: number, multiplier: Multiplier): string {
  * const points = await kernels.multiplyGenerator('g1', scalars); // 32 bytes little-endian each, below r
  * await kernels.close();
  *
- * @throws KernelsError `start_failed`
+ * @throws KernelsError `start_failed`, `thread_file_missing`
  */
 export async function createKernels(options: KernelsOptions = {}): Promise<Kernels> {
   const {
-    threads: count = navigator.hardwareConcurrency,
+    threads: wantedThreads = findProcessors(),
     maximumBytes = findDefaultBudget(),
     multiplier: wanted = 'auto',
   } = options;
   const multiplier = wanted === 'auto' ? detectMultiplier() : wanted;
   const module = await compileKernels(multiplier);
   const memory = createKernelMemory(reservedBytes, maximumBytes);
-  const threads = await createThreads(count, { module, memory: memory.memory });
+  const threads = await createThreads(wantedThreads, { module, memory: memory.memory });
   const runtime: Runtime = { threads, memory, multiplier };
   const domains = new Map<number, Promise<{ readonly domain: Domain; readonly block: Block }>>();
 
@@ -164,9 +175,9 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
     computeLagrangeBasis: (...args) => computeLagrangeBasis(runtime, ...args),
     multiplyColumns: (...args) => multiplyColumns(runtime, ...args),
     combineScalars: (...args) => combineScalars(runtime, ...args),
-    threads: count,
+    threads: threads.count,
     multiplier,
-    detail: describeRuntime(count, multiplier),
+    detail: describeRuntime(threads.count, multiplier),
     get bytesInUse() {
       return memory.bytesInUse;
     },

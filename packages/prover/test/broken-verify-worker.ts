@@ -2,7 +2,7 @@
  * Replaces the verifier's thread: a public signal makes it die or hang. For tests only.
  */
 
-import { serveCalls } from '../src/base/worker-link.ts';
+import { serveCalls } from '../src/base/serve-calls.ts';
 import type { VerifyRequest } from '../src/proof/verify-worker.ts';
 
 serveCalls(({ publicSignals: [order] }: VerifyRequest) => {

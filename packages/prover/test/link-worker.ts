@@ -1,5 +1,5 @@
 /** A thread that dies on request: immediately, or while it is idle. For tests only. */
-import { serveCalls } from '../src/base/worker-link.ts';
+import { serveCalls } from '../src/base/serve-calls.ts';
 
 export type LinkRequest = 'answer' | 'exit' | 'exit when idle' | 'throw when idle' | 'wait';
 

@@ -11,6 +11,8 @@ export type KernelsErrorCode =
   | 'kernels_closed'
   /** This runtime cannot start the kernels: no shared memory, no threads, or no SIMD. */
   | 'start_failed'
+  /** The program of a thread did not load: a bundler left its file out, or a policy refuses it. */
+  | 'thread_file_missing'
   /** A thread ended unexpectedly. Trying again can help: it is replaced. */
   | 'thread_died'
   /** A kernel stopped. Nothing of its result is kept. */

@@ -3,11 +3,13 @@
  *
  * A block is aligned to 64 bytes (a cache line, so that two threads never write to the same line). Its initial contents are
  * arbitrary. Released blocks are merged with free neighbours and reused, best fit first. WebAssembly returns memory to the system
- * only when the whole memory is dropped.
+ * only when the whole memory is dropped. Where threads cannot share memory, it is not shared: then a view is valid only until the next
+ * allocation, which may move the memory.
  *
  * @module
  */
 import { KernelsError } from './errors.ts';
+import { canShareMemory } from './thread-port.ts';
 
 const alignment = 64;
 const pageBytes = 65_536;
@@ -34,7 +36,7 @@ export type KernelMemory = {
   readonly allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block;
   /** Zeroes every secret block that was not released. Call it after all threads have ended. */
   readonly wipe: () => void;
-  /** A view of the memory, valid as long as its block. */
+  /** A view of the memory. Take it again after every pause: memory that is not shared moves when it grows. */
   readonly view: (address: number, bytes: number) => Uint8Array;
 };
 
@@ -72,9 +74,14 @@ function insertFree(free: readonly Span[], span: Span): Span[] {
  * @param reservedBytes - the start of the memory, which contains the module's own constants
  * @param maximumBytes - the budget, including the reserved bytes. Address space is reserved for all of it, memory only when it is
  *   used
+ * @param shared - with other threads
  * @throws KernelsError `start_failed` if the system refuses the address space
  */
-export function createKernelMemory(reservedBytes: number, maximumBytes: number): KernelMemory {
+export function createKernelMemory(
+  reservedBytes: number,
+  maximumBytes: number,
+  shared: boolean = canShareMemory(),
+): KernelMemory {
   const limit = Math.floor(Math.min(maximumBytes, addressableBytes) / pageBytes) * pageBytes;
   const start = roundUp(reservedBytes, alignment);
   const memory = (() => {
@@ -82,7 +89,7 @@ export function createKernelMemory(reservedBytes: number, maximumBytes: number):
       return new WebAssembly.Memory({
         initial: Math.ceil(reservedBytes / pageBytes),
         maximum: limit / pageBytes,
-        shared: true,
+        shared,
       });
     } catch (cause) {
       throw new KernelsError(

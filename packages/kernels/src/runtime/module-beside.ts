@@ -4,13 +4,21 @@
  * @module
  */
 
-type Name = 'node:fs/promises' | 'node:os' | 'node:url' | 'node:worker_threads';
+type Name =
+  | 'node:fs'
+  | 'node:fs/promises'
+  | 'node:module'
+  | 'node:os'
+  | 'node:path'
+  | 'node:url'
+  | 'node:worker_threads';
 
 /** @returns undefined where there is no Node */
 export function findBuiltin<TName extends Name>(
   name: TName,
 ): ReturnType<typeof process.getBuiltinModule<TName>> | undefined {
-  const { process: node } = globalThis as { readonly process?: NodeJS.Process };
+  // A bundler may give a browser a `process` without this function.
+  const { process: node } = globalThis as { readonly process?: Partial<NodeJS.Process> };
   return node?.getBuiltinModule?.(name);
 }
 

@@ -5,6 +5,7 @@
  */
 import { errorOf, KernelsError } from './errors.ts';
 import type { Block, KernelMemory } from './memory.ts';
+import { nextTurn } from './thread-port.ts';
 import type { KernelTask, Threads } from './threads.ts';
 import type { Multiplier } from './wasm-module.ts';
 
@@ -79,8 +80,8 @@ export function runTasks(
 }
 
 /** Lets other work of the event loop run. @throws the signal's reason */
-export async function nextTurn(signal: AbortSignal | undefined): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
+export async function yieldTurn(signal: AbortSignal | undefined): Promise<void> {
+  await nextTurn();
   if (signal?.aborted) throw errorOf(signal.reason);
 }
 

@@ -13,7 +13,7 @@ export type KernelCall = readonly [name: string, ...numbers: number[]];
  */
 export const claim = { waiting: 0, taken: 1, cutShort: 2 } as const;
 
-/** The data that a thread starts with. Module and memory are shared, not copied. */
+/** What a thread works on. Module and memory are shared, not copied. */
 export type ThreadStart = {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -21,7 +21,7 @@ export type ThreadStart = {
 
 export type ThreadWork = ThreadStart & {
   /** Int32 cells, one for each outstanding order; see `claim`. */
-  readonly claims: SharedArrayBuffer;
+  readonly claims: Int32Array<ArrayBuffer | SharedArrayBuffer>;
 };
 
 /** Calls to make one after another, unless the main thread takes the order back. */

@@ -10,80 +10,9 @@
  * @module
  */
 import { errorOf, KernelsError } from './errors.ts';
-import { findBuiltin, moduleBeside } from './module-beside.ts';
-import {
-  claim,
-  type KernelCall,
-  type ThreadAnswer,
-  type ThreadOrder,
-  type ThreadStart,
-  type ThreadWork,
-} from './thread-messages.ts';
-
-// One kernel thread, seen from the main thread.
-
-type ThreadEvents = {
-  readonly onDone: (id: number, failure: string | undefined) => void;
-  /** The thread ended and runs nothing any more. Called once, also after `end`. */
-  readonly onExit: (cause: unknown) => void;
-};
-
-type KernelThread = {
-  /** Resolves when the thread accepts orders. Rejects with the cause if it ends before. Orders may be sent immediately. */
-  readonly ready: Promise<void>;
-  readonly send: (order: ThreadOrder) => void;
-  /** Whether the thread keeps the process alive. */
-  readonly setWorking: (working: boolean) => void;
-  readonly end: () => Promise<void>;
-};
-
-/** @throws KernelsError `start_failed` where there is no Node */
-function startKernelThread(work: ThreadWork, events: ThreadEvents): KernelThread {
-  const threads = findBuiltin('node:worker_threads');
-  if (threads === undefined) {
-    throw new KernelsError('start_failed', 'the kernels start threads in Node only');
-  }
-  // The worker does not use the environment or the flags of the process (debugger, loaders, conditions): it imports only files
-  // beside it.
-  const worker = new threads.Worker(moduleBeside(import.meta.url, 'kernel-worker'), {
-    workerData: work,
-    env: {},
-    execArgv: [],
-    // A kernel thread makes little garbage. Without a limit, V8 keeps tens of megabytes of it in every thread.
-    resourceLimits: { maxYoungGenerationSizeMb: 4 },
-  });
-  const ready = Promise.withResolvers<undefined>();
-  // A caller that does not wait for `ready` learns of the end through `onExit`.
-  ready.promise.catch(() => undefined);
-  let cause: Error | undefined;
-  worker.on('message', (answer: ThreadAnswer) => {
-    if (answer.type === 'ready') ready.resolve(undefined);
-    else events.onDone(answer.id, answer.failure);
-  });
-  worker.on('error', (error) => {
-    cause =
-      error instanceof Error
-        ? error
-        : new Error('the thread threw a value that is not an Error', { cause: error });
-  });
-  worker.on('exit', (code) => {
-    ready.reject(cause ?? new Error(`the thread ended with code ${code}`));
-    events.onExit(cause);
-  });
-  return {
-    ready: ready.promise,
-    send: (order) => {
-      worker.postMessage(order);
-    },
-    setWorking: (working) => {
-      if (working) worker.ref();
-      else worker.unref();
-    },
-    end: async () => {
-      await worker.terminate();
-    },
-  };
-}
+import { type KernelThread, startInlineThread, startKernelThread } from './kernel-thread.ts';
+import { claim, type KernelCall, type ThreadStart } from './thread-messages.ts';
+import { canShareMemory } from './thread-port.ts';
 
 /**
  * Calls that one thread makes one after another. A function is called when the thread (0 … count-1) is known, to choose scratch
@@ -148,16 +77,20 @@ function isSpent(run: Run): boolean {
 }
 
 /**
+ * @param wanted - number of threads. Without shared memory there is one: the calling thread
  * @param start.module - imports nothing but the memory
- * @throws KernelsError `start_failed`
+ * @throws KernelsError `start_failed`, `thread_file_missing`
  */
-export async function createThreads(count: number, start: ThreadStart): Promise<Threads> {
+export async function createThreads(wanted: number, start: ThreadStart): Promise<Threads> {
+  const isShared = canShareMemory() && start.memory.buffer instanceof SharedArrayBuffer;
+  const count = isShared ? wanted : 1;
+  const bytes = 4 * count * tasksInHand;
   const slots: readonly Slot[] = Array.from({ length: count }, (_, index) => ({
     index,
     thread: undefined,
     orders: new Map<number, Order>(),
   }));
-  const claims = new Int32Array(new SharedArrayBuffer(4 * count * tasksInHand));
+  const claims = new Int32Array(isShared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   const runs = new Set<Run>();
   let started = false;
   let stopped: KernelsError | undefined;
@@ -291,8 +224,8 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
   };
 
   const begin = (slot: Slot): Promise<void> => {
-    slot.thread = startKernelThread(
-      { ...start, claims: claims.buffer },
+    slot.thread = (isShared ? startKernelThread : startInlineThread)(
+      { ...start, claims },
       {
         onDone: (id, failure) => {
           onDone(slot, id, failure);
@@ -341,6 +274,7 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
     await Promise.all(slots.map((slot) => begin(slot)));
   } catch (cause) {
     await close();
+    if (cause instanceof KernelsError) throw cause;
     throw new KernelsError('start_failed', 'a kernel thread could not start', { cause });
   }
   started = true;

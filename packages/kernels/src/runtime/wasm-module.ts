@@ -4,6 +4,7 @@
 // multiplier's R: the two modules never share a memory.
 
 import { WASM } from '../generated/wasm.ts';
+import { canShareMemory } from './thread-port.ts';
 
 export type Multiplier = 'float' | 'integer';
 
@@ -25,12 +26,36 @@ export function detectMultiplier(): Multiplier {
   return typeof probe === 'function' && (probe as () => unknown)() === 1 ? 'float' : 'integer';
 }
 
-/** Compiles the kernels at once: about 1 ms, because the engine compiles a function when it is first called. */
-export function compileKernelsNow(multiplier: Multiplier): WebAssembly.Module {
-  return new WebAssembly.Module(decode(WASM[multiplier]));
+/** The end of the memory import, with the flag of its limits: a maximum (1), and shared between threads (2). */
+const memoryImport = [...new TextEncoder().encode('\x06memory'), 2];
+const [flagUnshared, flagShared] = [1, 3];
+
+/** The bytes of a module that imports a memory of its own: the kernels use no atomic instruction, so one flag is the difference. */
+function decodeModule(multiplier: Multiplier, shared: boolean): Uint8Array<ArrayBuffer> {
+  const bytes = decode(WASM[multiplier]);
+  if (shared) return bytes;
+  const flag = memoryImport.length;
+  const at = bytes.findIndex(
+    (_, start) =>
+      bytes[start + flag] === flagShared &&
+      memoryImport.every((byte, index) => bytes[start + index] === byte),
+  );
+  bytes[at + flag] = flagUnshared;
+  return bytes;
 }
 
-/** Compiles the kernels. The module imports `env.memory`, shared, with at least one page. */
-export function compileKernels(multiplier: Multiplier): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(decode(WASM[multiplier]));
+/**
+ * Compiles the kernels at once: about 1 ms, because the engine compiles a function when it is first called. The module imports
+ * `env.memory`, not shared, with at least one page.
+ */
+export function compileKernelsNow(multiplier: Multiplier): WebAssembly.Module {
+  return new WebAssembly.Module(decodeModule(multiplier, false));
+}
+
+/** Compiles the kernels. The module imports `env.memory`, with at least one page. @param shared - whether that memory is shared */
+export function compileKernels(
+  multiplier: Multiplier,
+  shared: boolean = canShareMemory(),
+): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(decodeModule(multiplier, shared));
 }

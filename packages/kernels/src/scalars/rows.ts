@@ -11,11 +11,11 @@ import { KernelsError } from '../runtime/errors.ts';
 import { scalarBytes } from '../runtime/integers.ts';
 import {
   createResident,
-  nextTurn,
   type Resident,
   type Runtime,
   splitRange,
   withBlocks,
+  yieldTurn,
 } from '../runtime/runtime.ts';
 import type { ZkeyCoefficients } from '../zkey/zkey-coefficients.ts';
 
@@ -48,15 +48,15 @@ export type Rows = Resident & {
   readonly b: Matrix;
 };
 
-/** Calls `each` for all entries and yields to the event loop regularly. */
-async function forEachEntry(
+/** Calls `work` for consecutive ranges of entries and yields to the event loop after each. */
+async function forEachSlice(
   length: number,
   signal: AbortSignal | undefined,
-  each: (index: number) => void,
+  work: (start: number, end: number) => void,
 ): Promise<void> {
   for (const [start, count] of splitRange(length, slice)) {
-    for (let i = start; i < start + count; i += 1) each(i);
-    await nextTurn(signal);
+    work(start, start + count);
+    await yieldTurn(signal);
   }
 }
 
@@ -76,11 +76,13 @@ async function checkRows(
   }
   if (values.length % scalarBytes !== 0) refuse('the dictionary is incomplete');
   const known = values.length / scalarBytes;
-  await forEachEntry(length, signal, (i) => {
-    if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
-    if ((row[i] ?? domainSize) >= domainSize) refuse('a row is outside the domain');
-    if ((wire[i] ?? wires) >= wires) refuse('a wire is outside the witness');
-    if ((value[i] ?? known) >= known) refuse('a value is not in the dictionary');
+  await forEachSlice(length, signal, (start, end) => {
+    for (let i = start; i < end; i += 1) {
+      if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
+      if ((row[i] ?? domainSize) >= domainSize) refuse('a row is outside the domain');
+      if ((wire[i] ?? wires) >= wires) refuse('a wire is outside the witness');
+      if ((value[i] ?? known) >= known) refuse('a value is not in the dictionary');
+    }
   });
 }
 
@@ -97,9 +99,11 @@ export async function loadRows(
   const { matrix, row, wire, value, values, domainSize, wires } = input;
   // Row i of matrix m has the number m·domainSize + i. The lengths are counted first, then the entries are placed.
   const places = new Uint32Array(2 * domainSize);
-  await forEachEntry(matrix.length, signal, (i) => {
-    const place = (matrix[i] ?? 0) * domainSize + (row[i] ?? 0);
-    places[place] = (places[place] ?? 0) + 1;
+  await forEachSlice(matrix.length, signal, (start, end) => {
+    for (let i = start; i < end; i += 1) {
+      const place = (matrix[i] ?? 0) * domainSize + (row[i] ?? 0);
+      places[place] = (places[place] ?? 0) + 1;
+    }
   });
   const ends = [0, 1].map((which) => {
     const list = new Uint32Array(domainSize + 1);
@@ -122,20 +126,24 @@ export async function loadRows(
   const endsA = entriesB + 8 * lengthB;
   const endsB = endsA + endBytes;
   try {
-    const words = memory.view(block.address, block.bytes);
-    const entries = new Uint32Array(words.buffer, entriesA, 2 * (lengthA + lengthB));
-    entries.fill(0);
-    await forEachEntry(matrix.length, signal, (i) => {
-      const which = matrix[i] ?? 0;
-      const number = which * domainSize + (row[i] ?? 0);
-      const place = places[number] ?? 0;
-      places[number] = place + 1;
-      const at = 2 * (which * lengthA + place);
-      entries[at] = elementBytes * ((value[i] ?? 0) + 1);
-      entries[at + 1] = elementBytes * (wire[i] ?? 0);
+    const words = (address: number, length: number) =>
+      new Uint32Array(memory.view(address, 4 * length).buffer, address, length);
+    const entryWords = 2 * (lengthA + lengthB);
+    words(entriesA, entryWords).fill(0);
+    await forEachSlice(matrix.length, signal, (start, end) => {
+      const entries = words(entriesA, entryWords);
+      for (let i = start; i < end; i += 1) {
+        const which = matrix[i] ?? 0;
+        const number = which * domainSize + (row[i] ?? 0);
+        const place = places[number] ?? 0;
+        places[number] = place + 1;
+        const at = 2 * (which * lengthA + place);
+        entries[at] = elementBytes * ((value[i] ?? 0) + 1);
+        entries[at + 1] = elementBytes * (wire[i] ?? 0);
+      }
     });
     ends.forEach((list, which) => {
-      new Uint32Array(words.buffer, which === 0 ? endsA : endsB, list.length).set(list);
+      words(which === 0 ? endsA : endsB, list.length).set(list);
     });
     memory.view(block.address, elementBytes).fill(0);
     await withBlocks(memory, async (allocate) => {

@@ -9,13 +9,13 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { KernelsError } from '../runtime/errors.ts';
 import { computeRootOfUnity, encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import {
-  nextTurn,
   placePerThread,
   type Runtime,
   runTasks,
   splitRange,
   type TaskOptions,
   withBlocks,
+  yieldTurn,
 } from '../runtime/runtime.ts';
 import type { KernelCall } from '../runtime/thread-messages.ts';
 import type { KernelTask } from '../runtime/threads.ts';
@@ -228,23 +228,24 @@ function computeColumnEnds({ column, columns }: SparseMatrix): Uint32Array {
 async function transpose(
   { rowStart, column, value }: SparseMatrix,
   ends: Uint32Array,
-  into: Uint32Array,
+  place: () => Uint32Array,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  into.fill(0);
+  place().fill(0);
   const next = ends.slice();
   for (const [first, rows] of splitRange(rowStart.length - 1, sliceRows)) {
+    const into = place();
     for (let row = first; row < first + rows; row += 1) {
       const end = rowStart[row + 1] ?? 0;
       for (let entry = rowStart[row] ?? 0; entry < end; entry += 1) {
         const own = column[entry] ?? 0;
-        const place = next[own] ?? 0;
-        next[own] = place + 1;
-        into[2 * place] = elementBytes * ((value[entry] ?? 0) + 1);
-        into[2 * place + 1] = elementBytes * row;
+        const at = next[own] ?? 0;
+        next[own] = at + 1;
+        into[2 * at] = elementBytes * ((value[entry] ?? 0) + 1);
+        into[2 * at + 1] = elementBytes * row;
       }
     }
-    await nextTurn(signal);
+    await yieldTurn(signal);
   }
 }
 
@@ -295,9 +296,10 @@ export function multiplyColumns(
     };
     await convert(valuesAt + elementBytes, values);
     await convert(weightsAt, weights.subarray(0, rows * scalarBytes));
-    const { buffer } = memory.view(endsAt, ends.byteLength);
-    new Uint32Array(buffer, endsAt, ends.length).set(ends);
-    await transpose(matrix, ends, new Uint32Array(buffer, entries.address, 2 * total), signal);
+    const words = (address: number, length: number) =>
+      new Uint32Array(memory.view(address, 4 * length).buffer, address, length);
+    words(endsAt, ends.length).set(ends);
+    await transpose(matrix, ends, () => words(entries.address, 2 * total), signal);
     const tasks = splitRange(columns, taskColumns).map(([first, count]): KernelTask => {
       const to = sumsAt + first * elementBytes;
       return [

@@ -235,8 +235,6 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
       createProver({ accelerator: 'cpu', memoryBudgetBytes: 1 }).ready(),
     'a thread that dies': () =>
       callThread(new URL('../../test/link-worker.ts', import.meta.url), 'exit'),
-    'a thread whose module is missing': () =>
-      callThread(new URL('./no-such-worker.ts', import.meta.url), 'answer'),
     'a thread that Node refuses to start': () => callThread('relative.ts' as never, 'answer'),
   },
   verifier_unavailable: {
@@ -253,6 +251,10 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
     'a key that JSON cannot write': () =>
       verifyProof({ ...circuit.verificationKey, extra: 1n } as never, ['391'], proof),
     'a key of another shape, in a thread': () => verifyInThread({}, '391'),
+  },
+  thread_file_missing: {
+    'a thread whose module is missing': () =>
+      callThread(new URL('./no-such-worker.ts', import.meta.url), 'answer'),
   },
   prover_mock: { 'a proof by a mock': () => createMockProver().prove({ circuit, input }) },
 };

@@ -37,6 +37,8 @@ export type ProverErrorCode =
   | 'memory_budget_exceeded'
   /** The engine stopped, or made a proof that does not verify. Trying again can help. */
   | 'proof_failed'
+  /** The program of a thread did not load: a bundler left its file out, or a policy refuses it. */
+  | 'thread_file_missing'
   /** It could not be decided whether the proof is valid. Trying again can help. */
   | 'verifier_unavailable'
   /** The verification key is not a BN254 Groth16 key. */

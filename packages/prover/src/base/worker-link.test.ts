@@ -58,10 +58,15 @@ it('an abort ends a waiting call immediately and does not affect the others', as
   expect(await last).toBe('answer');
 });
 
-it('a thread that cannot start fails its call', async () => {
+it('a thread whose file is missing fails its call, and the error names the file', async () => {
   const link = createWorkerLink<string, string>(new URL('./no-such-worker.ts', import.meta.url));
-  await expect(link.call('answer')).rejects.toMatchObject({ code: 'proof_failed' });
-  await expect(link.call('answer')).rejects.toMatchObject({ code: 'proof_failed' });
+  for (const expected of [/no-such-worker\.ts of /, /worker-src/]) {
+    await expect(link.call('answer')).rejects.toMatchObject({
+      code: 'thread_file_missing',
+      retryable: false,
+      message: expect.stringMatching(expected),
+    });
+  }
   await link.close();
 });
 

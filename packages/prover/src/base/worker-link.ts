@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { parentPort, type Transferable, Worker } from 'node:worker_threads';
-import { argumentError, closedError, ProverError, type ProverErrorCode } from './errors.ts';
+import { startThread, type Thread, type WebWorker } from '@pool/kernels';
+import { argumentError, closedError, ProverError } from './errors.ts';
+import type { Answer } from './serve-calls.ts';
 
 // Joins several abort signals into one. AbortSignal.any leaves memory behind in each of its sources. Our sources live as long as
 // the prover, and each call joins them.
@@ -39,16 +40,6 @@ export function joinSignals(...sources: readonly (AbortSignal | undefined)[]): {
   };
 }
 
-type Answer =
-  | { readonly type: 'result'; readonly result: unknown }
-  | {
-      readonly type: 'error';
-      readonly code: ProverErrorCode;
-      readonly message: string;
-      readonly retryable: boolean;
-      readonly reason: string | undefined;
-    };
-
 export type WorkerLink<Request, Result> = {
   /**
    * @throws the signal's reason; the ProverError that the thread threw; `proof_failed` if the thread cannot start or dies;
@@ -70,40 +61,60 @@ function toError(answer: Extract<Answer, { type: 'error' }>): ProverError {
   });
 }
 
-/** @param program - the thread's own module, which calls {@link serveCalls} */
-export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Request, Result> {
-  let worker: Worker | undefined;
+/** Why a thread ended, as an error of the call that it worked for. */
+function endError(cause: unknown, message: string): ProverError {
+  const isMissing =
+    cause instanceof Error && 'code' in cause && cause.code === 'thread_file_missing';
+  return isMissing
+    ? new ProverError('thread_file_missing', cause.message, { cause })
+    : new ProverError('proof_failed', message, { retryable: true, cause });
+}
+
+/**
+ * @param file - the thread's own module, which calls {@link serveCalls}
+ * @param open - starts it in a browser
+ */
+export function createWorkerLink<Request, Result>(
+  file: URL,
+  open?: () => WebWorker,
+): WorkerLink<Request, Result> {
+  type Call = {
+    readonly onAnswer: (answer: Answer) => void;
+    readonly onEnd: (cause: Error) => void;
+  };
+  let worker: { readonly thread: Thread; call: Call | undefined } | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
-  const start = (): Worker => {
-    let thread: Worker;
+  const start = (): NonNullable<typeof worker> => {
     try {
-      // The thread needs neither the environment nor the flags of this process.
-      thread = new Worker(program, { env: {}, execArgv: [] });
+      const started: NonNullable<typeof worker> = {
+        thread: startThread(
+          { file, open },
+          {
+            onMessage: (answer) => started.call?.onAnswer(answer as Answer),
+            // A thread that dies between two calls must not receive another call.
+            onEnd: (cause) => {
+              if (worker === started) {
+                worker = undefined;
+              }
+              started.call?.onEnd(cause);
+            },
+          },
+        ),
+        call: undefined,
+      };
+      return started;
     } catch (error) {
-      throw new ProverError('proof_failed', 'A thread of the prover cannot start.', {
-        retryable: true,
-        cause: error,
-      });
+      throw endError(error, 'A thread of the prover cannot start.');
     }
-    const forget = () => {
-      if (worker === thread) {
-        worker = undefined;
-      }
-    };
-    // The listeners stay for the thread's whole life: a thread that dies between two calls must not end the process, and must not
-    // receive another call.
-    thread.on('error', forget);
-    thread.on('exit', forget);
-    return thread;
   };
 
-  const end = async (thread: Worker | undefined): Promise<void> => {
-    if (worker === thread) {
+  const end = async (ending: typeof worker): Promise<void> => {
+    if (worker === ending) {
       worker = undefined;
     }
-    await thread?.terminate();
+    await ending?.thread.end();
   };
 
   const callNow = async (request: Request, signal: AbortSignal): Promise<Result> => {
@@ -111,51 +122,34 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
       throw reasonOf(signal);
     }
     worker ??= start();
-    const thread = worker;
-    thread.ref();
+    const used = worker;
+    used.thread.setWorking(true);
     let stop = () => {};
     try {
       const answer = await new Promise<Answer>((resolve, reject) => {
-        const died = (cause: unknown) => {
-          reject(
-            new ProverError('proof_failed', 'A thread of the prover ended before it was done.', {
-              retryable: true,
-              cause,
-            }),
-          );
-        };
-        // A thread that throws exits next. Its answer may still be on its way: Node.js delivers every message before `exit`.
-        let thrown: unknown;
-        const threw = (cause: unknown) => {
-          thrown = cause;
-        };
-        const exited = (code: number) => {
-          died(thrown ?? new Error(`exit code ${code}`));
-        };
         const aborted = () => {
           reject(reasonOf(signal));
         };
-        thread.once('message', resolve);
-        thread.once('messageerror', died);
-        thread.once('error', threw);
-        thread.once('exit', exited);
+        used.call = {
+          onAnswer: resolve,
+          onEnd: (cause) => {
+            reject(endError(cause, 'A thread of the prover ended before it was done.'));
+          },
+        };
         signal.addEventListener('abort', aborted, { once: true });
         stop = () => {
-          thread.off('message', resolve);
-          thread.off('messageerror', died);
-          thread.off('error', threw);
-          thread.off('exit', exited);
+          used.call = undefined;
           signal.removeEventListener('abort', aborted);
         };
         try {
-          thread.postMessage(request);
+          used.thread.post(request);
         } catch (error) {
           // Structured clone refuses functions, symbols and the like.
           reject(argumentError('An argument contains something that is not plain data.', error));
         }
       });
       stop();
-      thread.unref();
+      used.thread.setWorking(false);
       if (answer.type === 'error') {
         throw toError(answer);
       }
@@ -164,7 +158,7 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
     } catch (error) {
       stop();
       if (!(error instanceof ProverError) || signal.aborted || error.code === 'proof_failed') {
-        await end(thread);
+        await end(used);
       }
       throw error;
     }
@@ -203,36 +197,4 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
       await end(worker);
     },
   };
-}
-
-/** In the thread: answers each request with the result of `work` and transfers the buffers that it names. */
-export function serveCalls<Request, Result>(
-  work: (request: Request) => {
-    readonly result: Result;
-    readonly transfer?: readonly Transferable[];
-  },
-): void {
-  parentPort?.on('message', (request: Request) => {
-    let answer: Answer;
-    let transfer: readonly Transferable[] = [];
-    try {
-      const done = work(request);
-      answer = { type: 'result', result: done.result };
-      transfer = done.transfer ?? [];
-    } catch (error) {
-      const known = error instanceof ProverError ? error : undefined;
-      answer = {
-        type: 'error',
-        code: known?.code ?? 'proof_failed',
-        message: known?.message ?? 'A thread of the prover failed.',
-        retryable: known?.retryable ?? true,
-        reason: known === undefined ? describe(error) : describe(known.cause),
-      };
-    }
-    parentPort?.postMessage(answer, [...transfer]);
-  });
-}
-
-function describe(error: unknown): string | undefined {
-  return error instanceof Error ? error.message : undefined;
 }

@@ -48,6 +48,9 @@ async function translate<T>(work: Promise<T>, signal: AbortSignal | undefined): 
         { cause: error },
       );
     }
+    if (code === 'thread_file_missing' && error instanceof Error) {
+      throw new ProverError(code, error.message, { cause: error });
+    }
     throw new ProverError(
       'proof_failed',
       code === 'start_failed'

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
 import type { VerificationKey } from '@pool/kernels';
-import { scalarFieldOrder } from '../base/field.ts';
+import { readInteger, scalarFieldOrder } from '../base/field.ts';
 import type { Groth16Proof } from '../base/prover.ts';
-import { serveCalls } from '../base/worker-link.ts';
+import { serveCalls } from '../base/serve-calls.ts';
 import type { ProofSums } from '../engine/engine.ts';
 import { assembleProof, type BlindingPoints } from './assemble-proof.ts';
 import { verifyProof } from './verify-proof.ts';
@@ -26,7 +25,9 @@ export type AssembleProofResult = { readonly proof: Groth16Proof | undefined };
 /** A scalar that is uniformly random in [1, r). Secret. */
 function drawScalar(): bigint {
   for (;;) {
-    const scalar = BigInt(`0x${randomBytes(32).toString('hex')}`) & ((1n << 254n) - 1n);
+    const bytes = crypto.getRandomValues(new Uint8Array(32));
+    const scalar = readInteger(bytes, 0) & ((1n << 254n) - 1n);
+    bytes.fill(0);
     if (scalar > 0n && scalar < scalarFieldOrder) {
       return scalar;
     }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { moduleBeside } from '@pool/kernels';
+import { moduleBeside, type WebWorkerConstructor } from '@pool/kernels';
 import { assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
 import { argumentError, closedError, ProverError } from '../base/errors.ts';
 import { describeFile } from '../base/file-input.ts';
@@ -35,6 +35,8 @@ import { makeProof, type ProofTask } from './make-proof.ts';
 import { createProofQueue } from './proof-queue.ts';
 import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
 import { verifyProof } from './verify-proof.ts';
+
+declare const Worker: WebWorkerConstructor;
 
 export type EngineProverOptions<C extends string> = {
   readonly artifacts?: ArtifactSource<C> | undefined;
@@ -109,6 +111,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   const witnesses = createWitnessRunner(options.witness ?? defaultWitnessLimits);
   const assembler = createWorkerLink<AssembleProofRequest, AssembleProofResult>(
     moduleBeside(import.meta.url, 'assemble-proof-worker'),
+    () => new Worker(new URL('./assemble-proof-worker.js', import.meta.url), { type: 'module' }),
   );
   const closing = new AbortController();
   const queue = createProofQueue<Job>();

@@ -5,12 +5,14 @@
  * @module
  */
 
-import { moduleBeside, type VerificationKey } from '@pool/kernels';
+import { moduleBeside, type VerificationKey, type WebWorkerConstructor } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from '../base/check-arguments.ts';
 import { ProverError } from '../base/errors.ts';
 import type { Groth16Proof } from '../base/prover.ts';
 import { createWorkerLink } from '../base/worker-link.ts';
 import type { VerifyRequest } from './verify-worker.ts';
+
+declare const Worker: WebWorkerConstructor;
 
 export type ProofVerifierOptions = {
   /** Maximum number of unanswered calls. Further calls are refused. Default: 64. */
@@ -65,7 +67,10 @@ export function createProofVerifier(
 ): ProofVerifier {
   assertWithin('maximumCalls', maximumCalls, Number.MAX_SAFE_INTEGER);
   assertWithin('timeoutMs', timeoutMs, maximumTimeoutMs);
-  const link = createWorkerLink<VerifyRequest, boolean>(program);
+  const link = createWorkerLink<VerifyRequest, boolean>(
+    program,
+    () => new Worker(new URL('./verify-worker.js', import.meta.url), { type: 'module' }),
+  );
   let calls = 0;
   return {
     verify: async (verificationKey, publicSignals, proof) => {

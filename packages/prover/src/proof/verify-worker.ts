@@ -5,7 +5,7 @@
  */
 import type { VerificationKey } from '@pool/kernels';
 import type { Groth16Proof } from '../base/prover.ts';
-import { serveCalls } from '../base/worker-link.ts';
+import { serveCalls } from '../base/serve-calls.ts';
 import { verifyProof } from './verify-proof.ts';
 
 export type VerifyRequest = {

@@ -4,11 +4,13 @@
  *
  * @module
  */
-import { moduleBeside } from '@pool/kernels';
+import { moduleBeside, type WebWorkerConstructor } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import { type FileInput, type IdentifiedFile, identifyFile, readFile } from '../base/file-input.ts';
 import { createWorkerLink, joinSignals } from '../base/worker-link.ts';
 import type { WitnessRequest } from './witness-worker.ts';
+
+declare const Worker: WebWorkerConstructor;
 
 // Limits the memory of a witness program. circom declares no limit, and the program is another party's code. This module rewrites
 // the memory section of the WebAssembly binary (WebAssembly core specification, section 5.5.8), and the engine enforces the
@@ -175,6 +177,7 @@ function startTimer(timeoutMs: number, signal: AbortSignal | undefined) {
 export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits): WitnessRunner {
   const link = createWorkerLink<WitnessRequest, Uint8Array<ArrayBuffer>>(
     moduleBeside(import.meta.url, 'witness-worker'),
+    () => new Worker(new URL('./witness-worker.js', import.meta.url), { type: 'module' }),
   );
   /** In the order of their last use. */
   const programs = new Map<string, Promise<WebAssembly.Module>>();

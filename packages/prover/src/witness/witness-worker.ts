@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { serveCalls } from '../base/worker-link.ts';
+import { serveCalls } from '../base/serve-calls.ts';
 import { readSignalNames } from './signal-names.ts';
 import { parseWitnessInput } from './witness-input.ts';
 import { computeWitness } from './witness-program.ts';

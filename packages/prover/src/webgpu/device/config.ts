@@ -5,8 +5,11 @@
  */
 
 export type Machine = {
-  readonly platform: NodeJS.Platform;
+  /** Undefined in a browser. */
+  readonly platform: NodeJS.Platform | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-export const thisMachine: Machine = { platform: process.platform, environment: process.env };
+const { process: node } = globalThis as { readonly process?: Partial<NodeJS.Process> };
+
+export const thisMachine: Machine = { platform: node?.platform, environment: node?.env ?? {} };

@@ -1,14 +1,12 @@
 /**
- * The graphics device that an engine runs on: found, opened, watched and closed. The package `webgpu` (Dawn) is optional and loaded
- * on the first call only.
+ * The graphics device that an engine runs on: found, opened, watched and closed. In a browser it is the browser's own. Elsewhere the
+ * package `webgpu` (Dawn) is optional and loaded on the first call only.
  *
  * @module
  */
 /// <reference types="@webgpu/types" />
 
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { findBuiltin } from '@pool/kernels';
 import { ProverError } from '../../base/errors.ts';
 import { type Machine, thisMachine } from './config.ts';
 
@@ -29,18 +27,19 @@ export function hasVulkanDriver({ platform, environment }: Machine = thisMachine
   return [...places, ...list(environment['VK_ADD_DRIVER_FILES'])].some(holdsManifest);
 }
 
+/** Paths of Linux: the other systems have returned before. */
 function searchFolders(environment: Machine['environment']): readonly string[] {
   const home = environment['HOME'] ?? '';
   return [
-    ...list(environment['XDG_CONFIG_HOME'] ?? join(home, '.config')),
+    ...list(environment['XDG_CONFIG_HOME'] ?? `${home}/.config`),
     ...list(environment['XDG_CONFIG_DIRS'] ?? '/etc/xdg'),
     '/etc',
     '/usr/local/etc',
-    ...list(environment['XDG_DATA_HOME'] ?? join(home, '.local/share')),
+    ...list(environment['XDG_DATA_HOME'] ?? `${home}/.local/share`),
     ...list(environment['XDG_DATA_DIRS'] ?? '/usr/local/share:/usr/share'),
     // NixOS.
     '/run/opengl-driver/share',
-  ].map((folder) => join(folder, 'vulkan/icd.d'));
+  ].map((folder) => `${folder}/vulkan/icd.d`);
 }
 
 function list(paths: string | undefined): readonly string[] {
@@ -49,10 +48,11 @@ function list(paths: string | undefined): readonly string[] {
 
 /** A manifest, or a folder with at least one. */
 function holdsManifest(path: string): boolean {
+  const files = findBuiltin('node:fs');
   try {
-    return statSync(path).isDirectory()
-      ? readdirSync(path).some((name) => name.endsWith('.json'))
-      : true;
+    return files?.statSync(path).isDirectory()
+      ? files.readdirSync(path).some((name) => name.endsWith('.json'))
+      : files !== undefined;
   } catch {
     return false;
   }
@@ -149,9 +149,12 @@ export type Gpu = {
 
 type WebGpuModule = { readonly create: (options: string[]) => GPU };
 
+/** In a variable and with these comments, so that no bundler looks for the optional package. */
+const packageName = 'webgpu';
+
 async function loadWebGpu(): Promise<WebGpuModule | undefined> {
   try {
-    return await import('webgpu');
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ packageName)) as WebGpuModule;
   } catch {
     // Not installed, or no build for this platform: the CPU engine is used, and there is no error.
     return undefined;
@@ -232,7 +235,7 @@ function watch(device: GPUDevice, adapter: GPUAdapter): Gpu {
     },
     explain: async (error) => {
       if (error instanceof ProverError) return error;
-      await Promise.race([lost, setTimeout(lossReportMs)]);
+      await Promise.race([lost, new Promise((resolve) => setTimeout(resolve, lossReportMs))]);
       try {
         assertHealthy();
       } catch (known) {
@@ -275,17 +278,27 @@ const instances = new Map<string, GPU>();
 
 const noDriver = { reason: 'no graphics driver (Vulkan, Metal or Direct3D 12) was found' };
 
+/** WebGPU of the browser, or of Dawn. A reason where there is none. */
+async function findInstance(backend: string): Promise<GPU | string> {
+  if (thisMachine.platform === undefined) {
+    const { gpu } = navigator as { readonly gpu?: GPU };
+    return gpu ?? 'this browser has no WebGPU here';
+  }
+  const module = await loadWebGpu();
+  if (module === undefined) return 'the optional package webgpu is not installed';
+  if (backend !== 'null' && !hasVulkanDriver()) return noDriver.reason;
+  const instance =
+    instances.get(backend) ?? module.create(backend === '' ? [] : [`backend=${backend}`]);
+  instances.set(backend, instance);
+  return instance;
+}
+
 /** Opens the fastest adapter, or returns the reason why there is none. */
 export async function openDevice(
   options: DeviceOptions = {},
 ): Promise<{ readonly gpu: Gpu } | { readonly reason: string }> {
-  const module = await loadWebGpu();
-  if (module === undefined) return { reason: 'the optional package webgpu is not installed' };
-  const backend = options.backend ?? '';
-  if (backend !== 'null' && !hasVulkanDriver()) return noDriver;
-  const instance =
-    instances.get(backend) ?? module.create(backend === '' ? [] : [`backend=${backend}`]);
-  instances.set(backend, instance);
+  const instance = await findInstance(options.backend ?? '');
+  if (typeof instance === 'string') return { reason: instance };
   const adapter = await instance.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) return noDriver;
   if (isSoftwareAdapter(adapter.info) && options.allowSoftwareAdapter !== true) {

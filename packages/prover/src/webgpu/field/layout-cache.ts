@@ -6,10 +6,7 @@
  *
  * @module
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { findBuiltin } from '@pool/kernels';
 import type { Gpu } from '../device/device.ts';
 import { chooseLayout, describeCandidates, type LayoutMeasurement } from './benchmark.ts';
 import { type LimbLayout, type LimbLayoutName, limbLayouts } from './limbs.ts';
@@ -24,10 +21,18 @@ type LayoutWork = {
   readonly isCorrect: (name: LimbLayoutName) => Promise<boolean>;
 };
 
+async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 async function readDawnVersion(): Promise<string> {
   try {
-    const path = createRequire(import.meta.url).resolve('webgpu/package.json');
-    const manifest: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const path = findBuiltin('node:module')
+      ?.createRequire(import.meta.url)
+      .resolve('webgpu/package.json');
+    const text = await findBuiltin('node:fs/promises')?.readFile(path ?? '', 'utf8');
+    const manifest: unknown = JSON.parse(text ?? '{}');
     if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
       return String(manifest.version);
     }
@@ -44,7 +49,7 @@ export async function describeLayoutKey(
   return {
     adapter: gpu.adapter,
     dawn: await readDawnVersion(),
-    shaders: createHash('sha256').update(describeCandidates(layouts)).digest('hex'),
+    shaders: await digest(describeCandidates(layouts)),
   };
 }
 
@@ -115,16 +120,21 @@ function parse(text: string, key: LayoutKey): readonly LayoutMeasurement[] | und
   return isWhole && measurements.some(({ isCorrect }) => isCorrect) ? measurements : undefined;
 }
 
-export function openLayoutCache(folder: string): LayoutCache {
+/** @returns undefined in a browser, which has no folders */
+export function openLayoutCache(folder: string): LayoutCache | undefined {
+  const files = findBuiltin('node:fs/promises');
+  const paths = findBuiltin('node:path');
+  if (files === undefined || paths === undefined) return undefined;
   /** One file for each card: the measurements of a new driver replace those of the old one. */
-  const pathOf = ({ adapter: { vendor, architecture, device } }: LayoutKey): string => {
-    const card = createHash('sha256').update(JSON.stringify([vendor, architecture, device]));
-    return join(folder, `webgpu-layouts-${card.digest('hex').slice(0, 16)}.json`);
+  const pathOf = async ({ adapter }: LayoutKey): Promise<string> => {
+    const { vendor, architecture, device } = adapter;
+    const card = await digest(JSON.stringify([vendor, architecture, device]));
+    return paths.join(folder, `webgpu-layouts-${card.slice(0, 16)}.json`);
   };
   return {
     read: async (key) => {
       try {
-        const file = await open(pathOf(key), 'r');
+        const file = await files.open(await pathOf(key), 'r');
         try {
           const { bytesRead, buffer } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
           return parse(buffer.toString('utf8', 0, bytesRead), key);
@@ -136,20 +146,20 @@ export function openLayoutCache(folder: string): LayoutCache {
       }
     },
     write: async (key, measurements) => {
-      const path = pathOf(key);
-      const fresh = `${path}.${process.pid}.${randomUUID()}`;
+      const path = await pathOf(key);
+      const fresh = `${path}.${crypto.randomUUID()}`;
       try {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        const file = await open(fresh, 'wx', 0o600);
+        await files.mkdir(folder, { recursive: true, mode: 0o700 });
+        const file = await files.open(fresh, 'wx', 0o600);
         try {
           await file.writeFile(`${JSON.stringify({ format: format, key, measurements })}\n`);
         } finally {
           await file.close();
         }
         // A reader at this moment sees the whole old file or the whole new one.
-        await rename(fresh, path);
+        await files.rename(fresh, path);
       } catch {
-        await rm(fresh, { force: true }).catch(() => undefined);
+        await files.rm(fresh, { force: true }).catch(() => undefined);
       }
     },
   };

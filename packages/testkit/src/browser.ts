@@ -1,0 +1,116 @@
+/**
+ * Pages in a real browser: a server that sends them under a strict policy, and Debian's Chromium.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const browserPath = '/usr/bin/chromium';
+
+/** Tests skip without it. */
+export const hasBrowser: boolean = existsSync(browserPath);
+
+export function openBrowser(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', ...args] });
+}
+
+/** Nothing but the page's own files: no inline script, no `blob:`, no `data:`, no `eval`. */
+const strictPolicy =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'";
+
+export type PageOptions = {
+  /** Its `index.html` is the page. */
+  readonly folder: string;
+  /** Files in other places, by their paths in URLs. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Other servers, by prefixes of paths: a page reaches its own origin only. */
+  readonly targets?: Readonly<Record<string, string>>;
+  /** The page is cross-origin isolated: it may share memory between threads. */
+  readonly isolated?: boolean;
+  readonly policy?: string;
+};
+
+export type PageServer = {
+  readonly origin: string;
+  /** Reports of what the policy stopped. */
+  readonly violations: readonly string[];
+  readonly close: () => void;
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+};
+
+const isolationHeaders = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+/** Chromium sends what the policy stopped here, in the page and in its workers. */
+const reportPath = '/policy-violations';
+
+async function answer(
+  options: PageOptions,
+  violations: string[],
+  request: Request,
+): Promise<Response> {
+  const { folder, files = {}, targets = {}, isolated = false, policy = strictPolicy } = options;
+  const { pathname, search } = new URL(request.url);
+  const prefix = Object.keys(targets).find((known) => pathname.startsWith(known));
+  if (prefix !== undefined) {
+    const path = pathname.slice(prefix.length);
+    return fetch(new Request(`${targets[prefix]}${path}${search}`, request));
+  }
+  if (pathname === reportPath) {
+    violations.push(await request.text());
+    return new Response(null, { status: 204 });
+  }
+  const file = files[pathname] ?? join(folder, pathname === '/' ? 'index.html' : pathname);
+  const bytes = await readFile(file).catch(() => undefined);
+  return new Response(bytes ?? null, {
+    status: bytes === undefined ? 404 : 200,
+    headers: {
+      'content-type': types[extname(file)] ?? 'application/octet-stream',
+      'content-security-policy': `${policy}; report-uri ${reportPath}`,
+      ...(isolated ? isolationHeaders : {}),
+    },
+  });
+}
+
+/** Serves a page on a free port of this machine. */
+export async function servePage(options: PageOptions): Promise<PageServer> {
+  return await new Promise((resolve) => {
+    const violations: string[] = [];
+    const server = serve(
+      {
+        fetch: (request) => answer(options, violations, request),
+        ...{ hostname: '127.0.0.1', port: 0 },
+      },
+      ({ port }) => {
+        const origin = `http://127.0.0.1:${port}`;
+        resolve({ origin, violations, close: () => server.close() });
+      },
+    );
+  });
+}
+
+/** Opens a page. `errors` receives the exceptions, and what its console reports as errors. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (line) => {
+    if (line.type() === 'error') errors.push(line.text());
+  });
+  await page.goto(url);
+  return { page, errors };
+}

@@ -1,0 +1,155 @@
+// Proofs in a real browser, under a policy that allows the page's own files and nothing else.
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createArtifactStore } from '@pool/circuits';
+import type { VerificationKey } from '@pool/prover';
+import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
+import { groth16 } from 'snarkjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBatch, toInput } from '../../packages/circuits/test/fund-batch.ts';
+import {
+  readSpendVector,
+  readWalletY,
+  spendVectors,
+} from '../../packages/circuits/test/spend-vector.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+  squaresSource,
+} from '../../packages/prover/test/small-circuit.ts';
+import { bundlePage } from './bundle.ts';
+import type { PageResult, PageTask } from './page.ts';
+
+/** As the browser's debugger takes it. */
+function toPlain(input: unknown): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(input, (_key, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
+}
+
+type OpenPage = Awaited<ReturnType<typeof openPage>>['page'];
+
+function callPage(page: OpenPage, task: PageTask): Promise<PageResult> {
+  return page.evaluate(
+    (given) =>
+      (globalThis as unknown as { provePage: (task: PageTask) => Promise<PageResult> }).provePage(
+        given,
+      ),
+    task,
+  );
+}
+
+describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipped)', () => {
+  let browser: Awaited<ReturnType<typeof openBrowser>>;
+  let folder: string;
+  let small: SmallCircuit;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pool-page-'));
+    await bundlePage('page', folder);
+    small = await createSmallCircuit(squaresSource(20), 6);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await endSnarkjsThreads();
+    for (const path of [folder, small.folder]) await rm(path, { recursive: true, force: true });
+  });
+
+  /** Runs a task in a new page. */
+  async function prove(
+    isolated: boolean,
+    files: { readonly wasm: string; readonly zkey: string },
+    task: Partial<PageTask> & Pick<PageTask, 'input'>,
+  ): Promise<PageResult> {
+    const server = await servePage({
+      folder,
+      isolated,
+      files: { '/circuit.wasm': files.wasm, '/circuit.zkey': files.zkey },
+    });
+    const { page, errors } = await openPage(browser, server.origin);
+    try {
+      const whole: PageTask = {
+        ...{ options: {}, wasm: '/circuit.wasm', zkey: '/circuit.zkey', form: 'url', proofs: 1 },
+        ...task,
+      };
+      const result = await callPage(page, whole);
+      expect(errors).toEqual([]);
+      expect(server.violations).toEqual([]);
+      return result;
+    } finally {
+      await page.context().close();
+      server.close();
+    }
+  }
+
+  const squares = { start: '3', offsets: ['1', '-1'] };
+
+  /** The files of a deployed circuit. */
+  async function fetchArtifacts(circuit: 'fund-16' | 'spend-2x4') {
+    const { wasm, zkey, verificationKey } = await createArtifactStore({
+      keyForm: 'compact',
+    }).ensureArtifacts(circuit);
+    return { files: { wasm: String(wasm), zkey: String(zkey) }, verificationKey };
+  }
+
+  async function expectProofs(
+    { proofs }: PageResult,
+    verificationKey: VerificationKey | undefined,
+  ): Promise<void> {
+    expect(proofs.length).toBeGreaterThan(0);
+    for (const { proof, publicSignals } of proofs) {
+      expect(await groth16.verify(verificationKey, publicSignals, proof)).toBe(true);
+    }
+  }
+
+  it.each(['url', 'bytes', 'blob', 'stream'] as const)(
+    'proves a foreign circuit on threads that share memory, with the files as %s',
+    async (form) => {
+      const options = { threads: 2 };
+      const result = await prove(true, small, { input: squares, options, form });
+      expect(result.detail).toBe('WebAssembly, 2 threads, relaxed SIMD');
+      expect(result.stages).toEqual(['queued', 'witness', 'proof', 'verify']);
+      await expectProofs(result, small.verificationKey);
+    },
+  );
+
+  it('proves fund-16 on threads, after an abort in the middle of a proof', async () => {
+    const { files, verificationKey } = await fetchArtifacts('fund-16');
+    const input = toPlain(toInput(createBatch(16, 15)));
+    const result = await prove(true, files, { input, verificationKey, abortAt: 'proof' });
+    expect(result.aborted).toBe('proof_aborted');
+    await expectProofs(result, verificationKey);
+  });
+
+  it('proves spend-2x4 on one thread where the page is not isolated, and leaves the page responsive', async () => {
+    const { files, verificationKey } = await fetchArtifacts('spend-2x4');
+    const vector = spendVectors.find(({ name }) => name === 'transfer to two');
+    if (vector === undefined) throw new Error('vectors/spend.json has no such spend');
+    const input = toPlain(readSpendVector(vector, readWalletY(vector)));
+    const result = await prove(false, files, { input, verificationKey });
+    expect(result.detail).toBe(
+      'WebAssembly, 1 thread (the page is not cross-origin isolated), relaxed SIMD',
+    );
+    await expectProofs(result, verificationKey);
+    // A slice of work is 8 ms. The rest is for a busy machine.
+    expect(result.longestPauseMs).toBeLessThan(500);
+  });
+
+  it('names the file of a thread that the server does not have', async () => {
+    const wrong = await mkdtemp(join(tmpdir(), 'pool-page-'));
+    await cp(folder, wrong, { recursive: true });
+    await rm(join(wrong, 'kernel-worker.js'));
+    const server = await servePage({ folder: wrong, isolated: true });
+    const { page } = await openPage(browser, server.origin);
+    const task: PageTask = { options: {}, wasm: '', zkey: '', form: 'url', input: {}, proofs: 0 };
+    await expect(callPage(page, { ...task, ready: true })).rejects.toThrow(
+      /thread_file_missing: the program of a thread did not load: kernel-worker\.js of http/,
+    );
+    await page.context().close();
+    server.close();
+    await rm(wrong, { recursive: true });
+  });
+});
