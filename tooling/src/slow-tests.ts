@@ -33,6 +33,7 @@ export const slowUnitTests: readonly string[] = [
   'packages/approve/src/custodian/page-reader-cut.test.ts',
   'packages/relayer/src/send/fair-relayer.test.ts',
   // Wizards and tools: a process, a compiler or a linter for each case.
+  'packages/prover/src/command/command-line.test.ts',
   'apps/agent/src/onboard/{onboard,onboard-custodian}.test.ts',
   'packages/circuits/src/cli.test.ts',
   'tooling/src/{lint-rules,readme-examples}.test.ts',

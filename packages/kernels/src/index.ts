@@ -67,11 +67,13 @@ export {
 } from './zkey/zkey-format.ts';
 export {
   decodeCoordinates,
+  type ExportedVerificationKey,
   encodeCoordinates,
   findInvalidPoint,
   type G1Json,
   type G2Json,
   isSameVerificationKey,
+  toExportedVerificationKey,
   toVerificationKey,
   type VerificationKey,
 } from './zkey/zkey-points.ts';

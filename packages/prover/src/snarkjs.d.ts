@@ -8,15 +8,20 @@ declare module 'snarkjs' {
   export const wtns: {
     calculate(
       input: unknown,
-      wasm: string | Uint8Array,
+      wasm: string | Uint8Array | MemoryFile,
       output: MemoryFile | string,
     ): Promise<void>;
     exportJson(witness: MemoryFile): Promise<bigint[]>;
   };
   export const groth16: {
+    fullProve(
+      input: unknown,
+      wasm: string | MemoryFile,
+      zkey: string | MemoryFile,
+    ): Promise<{ proof: unknown; publicSignals: string[] }>;
     prove(
       zkey: string | MemoryFile,
-      witness: MemoryFile,
+      witness: string | MemoryFile,
       logger?: Logger,
     ): Promise<{ proof: unknown; publicSignals: string[] }>;
     exportSolidityCallData(proof: unknown, publicSignals: readonly string[]): Promise<string>;
@@ -37,7 +42,7 @@ declare module 'snarkjs' {
     beacon(from: string, to: string, name: string, hex: string, exponent: number): Promise<unknown>;
     contribute(from: string, to: string, name: string, entropy: string): Promise<unknown>;
     newZKey(r1cs: string, ptau: string, zkey: string): Promise<Uint8Array>;
-    exportVerificationKey(zkey: string): Promise<Json>;
+    exportVerificationKey(zkey: string | MemoryFile): Promise<Json>;
     verifyFromR1cs(r1cs: string, ptau: string, zkey: string, logger?: Logger): Promise<boolean>;
     verifyFromInit(init: string, ptau: string, zkey: string, logger?: Logger): Promise<boolean>;
   };

@@ -126,8 +126,12 @@ export function createMemorySource(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** A file of sections that another party wrote: what people call it, and the letters that it may begin with. */
-export type SectionFormat = { readonly name: string; readonly magics: readonly string[] };
+/** A file of sections that another party wrote: what people call it, the letters that it may begin with, and its version (1). */
+export type SectionFormat = {
+  readonly name: string;
+  readonly magics: readonly string[];
+  readonly version?: number;
+};
 
 /**
  * Reads the table of sections. Sections must follow each other without gaps or overlap and end with the source, and none may
@@ -136,7 +140,7 @@ export type SectionFormat = { readonly name: string; readonly magics: readonly s
  */
 export async function readSections(
   source: ByteSource,
-  { name, magics }: SectionFormat,
+  { name, magics, version: supported = version }: SectionFormat,
 ): Promise<{ readonly magic: string; readonly sections: readonly ZkeySectionPlace[] }> {
   const refuse = (what: string) =>
     new ZkeyFormatError(`The ${name} ${what}. Fetch or build it again.`);
@@ -149,9 +153,9 @@ export async function readSections(
   }
   const view = viewOf(start);
   const found = view.getUint32(4, true);
-  if (found !== version) {
+  if (found !== supported) {
     throw new ZkeyFormatError(
-      `The ${name} has format version ${found}; only version ${version} is supported.`,
+      `The ${name} has format version ${found}; only version ${supported} is supported.`,
     );
   }
   const count = view.getUint32(8, true);

@@ -112,6 +112,29 @@ export function toVerificationKey(header: ZkeyHeaderFields, ic: Uint8Array): Ver
   };
 }
 
+/** An element of F_q^12 as snarkjs writes it: two of three of two decimal strings. */
+type PairingJson = readonly (readonly (readonly [string, string])[])[];
+
+/** A verification key as snarkjs exports it. It has e(alpha, beta) too, for verifiers that do not pair again. */
+export type ExportedVerificationKey = VerificationKey & { readonly vk_alphabeta_12: PairingJson };
+
+/** Adds e(alpha, beta), in snarkjs' order of fields. The points of the key must be on their curves. */
+export function toExportedVerificationKey({
+  IC,
+  ...key
+}: VerificationKey): ExportedVerificationKey {
+  const toFp2 = ([c0, c1]: readonly [string, string]) => ({ c0: BigInt(c0), c1: BigInt(c1) });
+  const [ax, ay] = key.vk_alpha_1;
+  const [bx, by] = key.vk_beta_2;
+  const alpha = bn254.G1.Point.fromAffine({ x: BigInt(ax), y: BigInt(ay) });
+  const beta = bn254.G2.Point.fromAffine({ x: toFp2(bx), y: toFp2(by) });
+  const { c0, c1 } = bn254.pairing(alpha, beta);
+  const alphaBeta = [c0, c1].map((half) =>
+    [half.c0, half.c1, half.c2].map((part) => [String(part.c0), String(part.c1)] as const),
+  );
+  return { ...key, vk_alphabeta_12: alphaBeta, IC };
+}
+
 const keyParts = ['nPublic', 'vk_alpha_1', 'vk_beta_2', 'vk_gamma_2', 'vk_delta_2', 'IC'] as const;
 
 /** Whether two verification keys have the same points in the same spelling. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { argumentError } from './errors.ts';
-import { assertFileInput } from './file-input.ts';
+import { assertFileInput, type FileInput } from './file-input.ts';
 import type { ProveRequest, ProvingArtifact } from './prover.ts';
 
 /** Node's timers do not accept a longer delay, in milliseconds. */
@@ -34,16 +34,27 @@ export function assertArtifact(
   assertFileInput(zkey, 'proving key');
 }
 
+/** @throws ProverError `argument_invalid` unless there is a key for the witness, and no input */
+function assertWitness(circuit: unknown, witness: FileInput, input: unknown): void {
+  const { zkey } = (circuit ?? {}) as Partial<ProvingArtifact>;
+  if (zkey === undefined || input !== undefined) {
+    throw argumentError(
+      'A request with a witness takes a circuit with the file zkey, and no input and no name of a circuit.',
+    );
+  }
+  assertFileInput(zkey, 'proving key');
+  assertFileInput(witness, 'witness');
+}
+
 /**
  * Checks the shape of a request. The witness program checks the input later.
  * @throws ProverError `argument_invalid`
  */
 export function assertProveRequest<C extends string>(request: ProveRequest<C>): void {
-  const { circuit, witness, signal, onProgress }: Partial<ProveRequest<C>> = request ?? {};
+  const { circuit, input, witness, signal, onProgress }: Partial<ProveRequest<C>> = request ?? {};
   if (witness !== undefined) {
-    throw argumentError('A witness cannot be given yet: pass the input of the circuit.');
-  }
-  if (typeof circuit !== 'string') {
+    assertWitness(circuit, witness, input);
+  } else if (typeof circuit !== 'string') {
     assertArtifact(circuit);
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {

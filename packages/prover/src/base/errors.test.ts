@@ -120,8 +120,9 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
     'a circuit without files': () => prove({ circuit: {} }),
     'a proving key that is a number': () => proveWith({ zkey: 7 }),
     'a proving key by FTP': () => proveWith({ zkey: new URL('ftp://localhost/a.zkey') }),
-    'a witness without a reader for it': () =>
-      prove({ input: undefined, witness: new Uint8Array() }),
+    'a witness beside an input': () => prove({ witness: new Uint8Array() }),
+    'a witness for the name of a circuit': () =>
+      prove({ circuit: 'small', input: undefined, witness: new Uint8Array() }),
     'a signal of another type': () => prove({ signal: {} }),
     'a callback of another type': () => prove({ onProgress: 'log' }),
     'a name without an artifact source': () => prove({ circuit: 'small' }),
@@ -196,6 +197,10 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
   witness_program_malformed: {
     'a program that is text': async () =>
       proveWith({ wasm: await writeCopy('text.wasm', 'no program') }),
+  },
+  witness_malformed: {
+    'a witness that is text': async () =>
+      prove({ input: undefined, witness: await writeCopy('text.wtns', 'no witness') }),
   },
   zkey_malformed: {
     'a proof with a key that is text': async () =>

@@ -27,6 +27,8 @@ export type ProverErrorCode =
   | 'witness_timeout'
   /** The witness program is not one that circom 2 made for BN254. */
   | 'witness_program_malformed'
+  /** The witness file is damaged, or not a witness over BN254. */
+  | 'witness_malformed'
   /** The proving key is damaged, or not a Groth16 key over BN254. */
   | 'zkey_malformed'
   /** A file cannot be read. */

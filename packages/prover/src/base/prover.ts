@@ -66,7 +66,7 @@ export type ProveRequest<C extends string = string> = {
     }
   | {
       readonly circuit: Omit<ProvingArtifact, 'wasm'>;
-      /** A `.wtns` file from another generator. Secret. Not supported yet: refused with `argument_invalid`. */
+      /** A `.wtns` file, for example of a native generator. Secret: our copy is wiped, and yours is not. */
       readonly witness: FileInput;
       readonly input?: undefined;
     }

@@ -136,7 +136,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     return description;
   };
   const { accelerator } = options;
-  const parts = { accelerator, keeper, witnesses, assembler, onProved: describe };
+  const parts = { accelerator, keeper, assembler, onProved: describe };
 
   /** Starts the next job unless one is under way. */
   const pump = (): void => {
@@ -157,12 +157,11 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   };
 
   const locate = async (
-    circuit: ProveRequest<C>['circuit'],
+    circuit: C | ProvingArtifact,
     report: ProofProgress,
     signal: AbortSignal,
   ): Promise<ProvingArtifact> => {
     if (typeof circuit !== 'string') {
-      assertArtifact(circuit);
       return circuit;
     }
     if (options.artifacts === undefined) {
@@ -218,9 +217,24 @@ export function createEngineProver<C extends string>(options: EngineProverOption
       pump();
     });
 
-  const prove = async ({ circuit, input, ...request }: ProveRequest<C>): Promise<ProofResult> => {
+  /** The files, and how to get the witness when it is this call's turn. */
+  const prepare = async (
+    request: ProveRequest<C>,
+    report: ProofProgress,
+    signal: AbortSignal,
+  ): Promise<Pick<ProofTask, 'artifact' | 'makeWitness'>> => {
+    if (request.witness !== undefined) {
+      const { circuit: artifact, witness } = request;
+      return { artifact, makeWitness: () => witnesses.read(witness, signal) };
+    }
+    const { circuit, input } = request;
+    const artifact = await locate(circuit, report, signal);
+    return { artifact, makeWitness: () => witnesses.compute(artifact.wasm, input, signal) };
+  };
+
+  const prove = async (request: ProveRequest<C>): Promise<ProofResult> => {
     const { signal, fail, release } = joinCaller(request.signal, closing.signal);
-    const timer = statistics.open(circuit);
+    const timer = statistics.open(request.circuit);
     /** The engine calls this in the middle of its work, so it must not throw. */
     const onProgress: ProofProgress = (stage, fraction) => {
       try {
@@ -232,8 +246,8 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     try {
       signal.throwIfAborted();
       onProgress('queued', 0);
-      const artifact = await locate(circuit, onProgress, signal);
-      const result = await takeTurn({ artifact, input, signal, onProgress }, timer);
+      const prepared = await prepare(request, onProgress, signal);
+      const result = await takeTurn({ ...prepared, signal, onProgress }, timer);
       signal.throwIfAborted();
       timer.finish();
       return result;

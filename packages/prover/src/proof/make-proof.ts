@@ -18,7 +18,6 @@ import { joinSignals, type WorkerLink } from '../base/worker-link.ts';
 import type { Engine, EnginePhase } from '../engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
 import type { HeldKey } from '../engine/key-cache.ts';
-import type { WitnessRunner } from '../witness/witness-runner.ts';
 import { malformed } from '../zkey/zkey.ts';
 import { readPublicSignals } from './assemble-proof.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
@@ -47,16 +46,15 @@ function isVerificationKey(key: unknown): key is VerificationKey {
 export type ProofParts = {
   readonly accelerator: AcceleratorChoice;
   readonly keeper: EngineKeeper;
-  readonly witnesses: WitnessRunner;
   readonly assembler: WorkerLink<AssembleProofRequest, AssembleProofResult>;
   /** Called with the engine that made the proof. */
   readonly onProved: (engine: Engine) => void;
 };
 
 export type ProofTask = {
-  readonly artifact: ProvingArtifact;
-  /** Signals by name. Secret. */
-  readonly input: unknown;
+  readonly artifact: Omit<ProvingArtifact, 'wasm'>;
+  /** Computes or reads the witness: all wires, 32 bytes little-endian each, below r. Secret; wiped here. */
+  readonly makeWitness: () => Promise<Uint8Array>;
   readonly signal: AbortSignal;
   readonly onProgress: ProofProgress;
 };
@@ -131,7 +129,7 @@ function checkParts(
   if (witness.length !== 32 * key.header.wires) {
     throw new ProverError(
       'artifacts_mismatch',
-      `The witness program makes ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they do not belong to the same circuit.`,
+      `The witness has ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they do not belong to the same circuit.`,
     );
   }
   return expected ?? own;
@@ -200,18 +198,16 @@ function loadAhead(
  * @throws ProverError; the signal's reason
  */
 export async function makeProof(parts: ProofParts, task: ProofTask): Promise<ProofResult> {
-  const { accelerator, keeper, witnesses, assembler, onProved } = parts;
-  const { artifact, input, signal, onProgress } = task;
+  const { accelerator, keeper, assembler, onProved } = parts;
+  const { artifact, signal, onProgress } = task;
 
   onProgress('witness', 0);
   const identifying = identifyFile(artifact.zkey, 'proving key');
   const ahead = loadAhead(keeper, identifying, task);
-  const witness = await witnesses
-    .compute(artifact.wasm, input, signal)
-    .catch(async (error: unknown) => {
-      await ahead.stop();
-      throw error;
-    });
+  const witness = await task.makeWitness().catch(async (error: unknown) => {
+    await ahead.stop();
+    throw error;
+  });
   try {
     onProgress('witness', 1);
     onProgress('proof', 0);

@@ -8,6 +8,7 @@ import { moduleBeside, type WebWorkerConstructor } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import { type FileInput, type IdentifiedFile, identifyFile, readFile } from '../base/file-input.ts';
 import { createWorkerLink, joinSignals } from '../base/worker-link.ts';
+import { readWitnessFile } from './witness-file.ts';
 import type { WitnessRequest } from './witness-worker.ts';
 
 declare const Worker: WebWorkerConstructor;
@@ -117,6 +118,12 @@ export type WitnessRunner = {
     input: unknown,
     signal?: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * Reads a `.wtns` file within the same limit of memory.
+   * @returns like `compute`
+   * @throws ProverError `witness_malformed`, `memory_budget_exceeded`, `artifact_unreadable`; the signal's reason
+   */
+  readonly read: (file: FileInput, signal?: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
   readonly close: () => Promise<void>;
 };
 
@@ -224,6 +231,7 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
         timer.stop();
       }
     },
+    read: (file, signal) => readWitnessFile(file, { maximumBytes, signal }),
     close: link.close,
   };
 }

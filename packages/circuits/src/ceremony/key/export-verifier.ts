@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
 import {
+  type ExportedVerificationKey,
   findInvalidPoint,
   type G2Json,
+  toExportedVerificationKey,
   toVerificationKey,
   type VerificationKey,
   zkeySection,
@@ -16,21 +17,9 @@ import {
 import { openKeyFile } from '../files/key-file.ts';
 import { malformedFile } from '../files/section-file.ts';
 import { readRecord } from '../files/transcript.ts';
-import { decodeG1, decodeG2, isSoundG1, isSoundG2 } from '../points/points.ts';
+import { isSoundG1, isSoundG2 } from '../points/points.ts';
 import { createKeyError } from './contribution-rules.ts';
 import { findTranscriptProblems } from './verify-contributions.ts';
-
-type PairingJson = readonly (readonly (readonly [string, string])[])[];
-
-/** snarkjs writes e(alpha, beta) too; verifiers may use it instead of pairing again. */
-export type ExportedVerificationKey = VerificationKey & { readonly vk_alphabeta_12: PairingJson };
-
-function computePairing(alpha1: Uint8Array, beta2: Uint8Array): PairingJson {
-  const { c0, c1 } = bn254.pairing(decodeG1(alpha1), decodeG2(beta2));
-  return [c0, c1].map((half) =>
-    [half.c0, half.c1, half.c2].map((part) => [String(part.c0), String(part.c1)] as const),
-  );
-}
 
 /**
  * Reads the verification key out of a proving key, if the ceremony that the key records is sound. Its sections are not compared with
@@ -57,8 +46,7 @@ export async function exportVerificationKey(path: string): Promise<ExportedVerif
     ) {
       throw malformedFile('zkey', 'a point of its verification key is not in its group');
     }
-    const { IC, ...key } = toVerificationKey(header, points);
-    return { ...key, vk_alphabeta_12: computePairing(alpha1, beta2), IC };
+    return toExportedVerificationKey(toVerificationKey(header, points));
   } finally {
     await file.close();
   }
