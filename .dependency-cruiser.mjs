@@ -96,7 +96,7 @@ export default {
     }),
     forbid(
       'no-tests-in-production',
-      { pathNot: [TEST, '^packages/[^/]+/scripts/', '^tooling/(bench|model)/'] },
+      { pathNot: [TEST, '^packages/[^/]+/scripts/', '^tooling/(bench|model|scripts)/'] },
       TEST,
       'Only a test imports a test; benchmarks, scripts and replays of the model may use the helpers of tests.',
     ),

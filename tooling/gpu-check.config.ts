@@ -17,7 +17,6 @@ export default defineConfig({
   removeNodeProtocol: false,
   tsconfig: '../../tsconfig.json',
   noExternal: [/^@noble\//, /^@pool\//],
-  external: ['webgpu'],
   // From source, like everything else in this repository, so no package must be built before.
   esbuildOptions: (options) => {
     options.conditions = ['@pool/source', 'import', 'node'];

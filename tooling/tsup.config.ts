@@ -13,8 +13,8 @@ const commands = (typeof bin === 'string' ? [bin] : Object.values(bin)).map(
 /** Name of the built file → source. */
 const libraries = Object.fromEntries(
   Object.values(exports).flatMap((entry) =>
-    typeof entry === 'object' && entry.import !== undefined && entry['@pool/source'] !== undefined
-      ? [[basename(entry.import, '.js'), entry['@pool/source']]]
+    typeof entry === 'object' && entry.default !== undefined && entry['@pool/source'] !== undefined
+      ? [[basename(entry.default, '.js'), entry['@pool/source']]]
       : [],
   ),
 );

@@ -1,12 +1,14 @@
 // `pnpm check:packages`: builds every published package and checks the files that a user installs. publint reads the
 // packed files and their exports; attw resolves the types the way TypeScript does; then the built package is
 // imported, by its own name, by a Node that does not resolve to our sources. Builds are cached by turbo.
+// The prover is installed by npm alone and proves under every runtime.
 // The gate is packed into one directory as docs/operations/approve.md does, and reads its example policy there.
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { run } from '../src/processes.ts';
 import { listWorkspacePackages, type WorkspacePackage } from '../src/workspace.ts';
+import { checkPackedProver } from './packed-prover.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const concurrency = 2;
@@ -41,6 +43,14 @@ async function checkPackage({ name: packageName, dir }: WorkspacePackage) {
   await step(`import ${name}`, process.execPath, ['--input-type=module', '--eval', importing], dir);
 }
 
+async function checkProver() {
+  const found = await checkPackedProver(
+    ['kernels', 'prover'].map((name) => join(tarballs, `pool-${name}.tgz`)),
+  );
+  process.stdout.write(`${found.length === 0 ? 'ok    ' : 'FAILED'} prover as installed by npm\n`);
+  failures.push(...found.map((text) => `── prover as installed by npm: ${text.trim()}`));
+}
+
 async function checkGate() {
   const packed = realpathSync(mkdtempSync(join(tmpdir(), 'pool-approve-')));
   await pnpm(
@@ -70,7 +80,7 @@ await pnpm(
   ...published.map(({ name }) => `--filter=${name}`),
   ...['--recursive', 'pack', '--out', join(tarballs, '%s.tgz')],
 );
-const queue = [checkGate, ...published.map((one) => () => checkPackage(one))];
+const queue = [checkProver, checkGate, ...published.map((one) => () => checkPackage(one))];
 async function work(): Promise<void> {
   for (let check = queue.shift(); check !== undefined; check = queue.shift()) await check();
 }

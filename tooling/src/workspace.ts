@@ -9,7 +9,7 @@ export const packageParents = ['packages', 'apps', 'examples'] as const;
 export interface PackageEntry {
   readonly '@pool/source'?: string;
   readonly types?: string;
-  readonly import?: string;
+  readonly default?: string;
 }
 
 /** The fields of a package.json that our tools read. */

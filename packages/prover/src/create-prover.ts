@@ -56,7 +56,7 @@ function findMemory(): number {
   return limit > 0 && limit < machine ? limit : machine;
 }
 
-/** The oldest version of Node with what the engine needs. Bun and Deno report the version that they are like. */
+/** The first major version of Node with what the engine needs. Bun and Deno report the version that they are like. */
 const minimumNode = 22;
 
 function assertRuntime(): void {
@@ -65,7 +65,7 @@ function assertRuntime(): void {
   if (version !== undefined && Number.parseInt(version, 10) < minimumNode) {
     throw new ProverError(
       'runtime_unsupported',
-      `This is Node ${version}; @pool/prover needs Node ${minimumNode} or later. Install a newer Node.`,
+      `This is Node ${version}; @pool/prover needs Node ${minimumNode}.18 or later. Install a newer Node.`,
     );
   }
 }

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createOracleEngine, oracleKeyBytes } from '../../test/oracle-engine.ts';
 import { setUp } from '../../test/oracle-prover.ts';
 import {
   createSmallCircuit,
@@ -12,6 +13,7 @@ import {
   type SmallCircuit,
   squaresSource,
 } from '../../test/small-circuit.ts';
+import { createKeyCache } from '../engine/key-cache.ts';
 import { readVerificationKey } from '../zkey/open-zkey.ts';
 import { type FileInput, identifyFile, openFile, readFile as readWhole } from './file-input.ts';
 import type { ProvingArtifact } from './prover.ts';
@@ -147,18 +149,17 @@ describe('bytes', () => {
   });
 
   it('that change while they are read are refused', async () => {
-    const { prover } = open();
     const zkey = files.zkey.slice();
-    const reading = prover.prove({
-      circuit: { ...circuit, zkey },
-      input,
-      // They are identified before.
-      onProgress: (stage) => {
-        if (stage === 'proof') zkey[zkey.length - 1] = 7;
-      },
-    });
-    await expect(reading).rejects.toMatchObject({ code: 'zkey_malformed', retryable: true });
-    expect(prover.metrics().residentKeys).toBe(0);
+    const engine = createOracleEngine();
+    const load: typeof engine.load = async (key) => {
+      const resident = await engine.load(key);
+      zkey[zkey.length - 1] = 7;
+      return resident;
+    };
+    const keys = createKeyCache({ ...engine, load }, 10 * oracleKeyBytes);
+    const taken = keys.take(await identifyFile(zkey, 'proving key'), {});
+    await expect(taken).rejects.toMatchObject({ code: 'zkey_malformed', retryable: true });
+    expect(keys.count()).toBe(0);
   });
 });
 

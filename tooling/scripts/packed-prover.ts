@@ -1,0 +1,112 @@
+// The prover as a user installs it: the packed tarballs of prover and kernels in an empty project, by npm alone, under every runtime
+// that the README names. The program is examples/prove-any-circuit, which must prove and end by itself.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { createSmallCircuit, endSnarkjsThreads } from '../../packages/prover/test/small-circuit.ts';
+import { run } from '../src/processes.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const program = join(root, 'examples/prove-any-circuit/src/main.ts');
+
+/** Kept between calls: about 400 MB. */
+const runtimeFolder = join(root, '.cache/runtimes');
+function node(version: string): string {
+  return `npm:node-${process.platform}-${process.arch}@${version}`;
+}
+const runtimePackages = [
+  `node20@${node('20.20.2')}`,
+  `node22@${node('22.23.3')}`,
+  'bun@1.4.5',
+  'deno@2.9.6',
+];
+function inRuntimes(path: string): string {
+  return join(runtimeFolder, 'node_modules', path);
+}
+/** The command that runs a program. */
+const runtimes: Readonly<Record<string, readonly string[]>> = {
+  'Node 22': [inRuntimes('node22/bin/node')],
+  'Node 24': [process.execPath],
+  Bun: [inRuntimes('.bin/bun')],
+  Deno: [inRuntimes('.bin/deno'), 'run', '--allow-all'],
+};
+
+/** Of everything that `npm install @pool/prover` writes, in MB. */
+const maximumMegabytes = 10;
+
+/** The files that threads start from: a bundle needs them beside it. */
+const workers = [
+  '@pool/kernels/dist/kernel-worker.js',
+  '@pool/prover/dist/assemble-proof-worker.js',
+  '@pool/prover/dist/verify-worker.js',
+  '@pool/prover/dist/witness-worker.js',
+];
+
+/** @returns the errors, none if every check passed */
+export async function checkPackedProver(tarballs: readonly string[]): Promise<string[]> {
+  const failures: string[] = [];
+  const project = realpathSync(mkdtempSync(join(tmpdir(), 'pool-prover-')));
+  const execute = async ([command = '', ...args]: readonly string[], cwd = project) =>
+    await run(command, args, { cwd, output: 'collect' });
+  const install = async (cwd: string, ...packages: string[]) => {
+    const { status, combined } = await execute(
+      ['npm', 'install', '--no-audit', '--no-fund', ...packages],
+      cwd,
+    );
+    if (status !== 0) throw new Error(`npm install in ${cwd} failed:\n${combined}`);
+  };
+  const circuit = await createSmallCircuit();
+  const files = [circuit.wasm, circuit.zkey, join(project, 'input.json')];
+  const expectProof = async (name: string, command: readonly string[]) => {
+    const { status, stdout, combined } = await execute(['timeout', '60', ...command, ...files]);
+    if (status !== 0 || !stdout.includes('"391"')) failures.push(`${name}:\n${combined}`);
+  };
+  try {
+    writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+    writeFileSync(join(project, 'input.json'), '{ "product": 391, "a": 17, "b": 23 }');
+    mkdirSync(runtimeFolder, { recursive: true });
+    writeFileSync(join(runtimeFolder, 'package.json'), '{ "private": true }');
+    await install(project, ...tarballs);
+    await install(runtimeFolder, ...runtimePackages);
+
+    const { stdout: size } = await execute(['du', '-sm', 'node_modules']);
+    if (!(Number.parseInt(size, 10) <= maximumMegabytes)) failures.push(`installed MB: ${size}`);
+
+    await execute(['cp', program, 'main.ts']);
+    for (const [name, command] of Object.entries(runtimes)) {
+      await expectProof(name, [...command, 'main.ts']);
+    }
+    const load = 'const { createProver } = require("@pool/prover"); createProver();';
+    const required = await execute([inRuntimes('node22/bin/node'), '--eval', load]);
+    if (required.status !== 0) failures.push(`require in Node 22:\n${required.combined}`);
+    const old = await execute([
+      ...[inRuntimes('node20/bin/node'), '--input-type=module', '--eval'],
+      'const { createProver } = await import("@pool/prover"); createProver();',
+    ]);
+    if (!old.combined.includes('This is Node 20.20.2; @pool/prover needs Node 22.18 or later')) {
+      failures.push(`Node 20 is not named:\n${old.combined}`);
+    }
+
+    // As the README of the prover says.
+    await build({
+      absWorkingDir: project,
+      entryPoints: ['main.ts', ...workers.map((path) => join('node_modules', path))],
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      outdir: 'bundle',
+      entryNames: '[name]',
+      logLevel: 'silent',
+    });
+    rmSync(join(project, 'node_modules'), { recursive: true });
+    await expectProof('a bundle by esbuild', [process.execPath, 'bundle/main.js']);
+  } catch (error) {
+    failures.push(`${basename(project)}: ${error instanceof Error ? error.message : 'failed'}`);
+  } finally {
+    await endSnarkjsThreads();
+    rmSync(project, { recursive: true });
+    rmSync(circuit.folder, { recursive: true });
+  }
+  return failures;
+}
