@@ -7,46 +7,12 @@
 // (Bernstein, Birkner, Joye, Lange, Peters: Twisted Edwards Curves, 2008, theorem 3.2 and section 6.)
 pragma circom 2.2.0;
 
+include "generated/base-point-multiples.circom";
 include "comparison.circom";
 
 // l
 function subgroupOrder() {
     return 2736030358979909402780800718157159386076813972158567259200215660948447373041;
-}
-
-// (x, y) of B8.
-function basePoint() {
-    return [
-        5299619240641551281634865583518297030282874472190772894086521144482721001553,
-        16950150798460657717958625567821834550301663161624707787222815936182638968203
-    ];
-}
-
-// Complete addition on the Edwards curve: a is a square and d is not, so no denominator is zero for points of the curve.
-function addEdwards(p, q) {
-    var product = 168696 * p[0] * q[0] * p[1] * q[1];
-    return [
-        (p[0] * q[1] + p[1] * q[0]) / (1 + product),
-        (p[1] * q[1] - 168700 * p[0] * q[0]) / (1 - product)
-    ];
-}
-
-function multiplyEdwards(p, scalar) {
-    var sum[2] = [0, 1];
-    var power[2] = p;
-    for (var rest = scalar; rest > 0; rest = rest >> 1) {
-        if (rest & 1) {
-            sum = addEdwards(sum, power);
-        }
-        power = addEdwards(power, power);
-    }
-    return sum;
-}
-
-// (u, v) of an Edwards point other than (0, 1) and (0, -1).
-function toMontgomery(p) {
-    var u = (1 + p[1]) / (1 - p[1]);
-    return [u, u / p[0]];
 }
 
 // Coefficients c of the function c_0 + c_1 s + c_2 t + c_3 s t of two bits that takes the given values at
@@ -88,22 +54,14 @@ template MultiplyBasePoint() {
     range.bits <== bits;
 
     // 3. Montgomery additions from the top. The top digit t adds (t + 2) 4^125 B8, digit d of weight 4^j adds
-    //    (d + 1) 4^j B8: never the identity, and together `scalar + offset` of B8 without digit 0.
+    //    (d + 1) 4^j B8: never the identity, and together `scalar + offset` of B8 without digit 0; offset = 2 4^125 + 4^124 + ... + 4.
     //    An addition of S B8 and T B8 on the Montgomery curve is sound unless S = T or S = -T mod l, where the slope is free
     //    or does not exist. As integers S >= 2 * 4^125 > T, and S + T < 4 l (S is at most l - 1 + offset, l is more than
     //    1.5 * 4^125, and offset less than 2.34 * 4^125). S - T and S + T are therefore positive and below 4 l.
     //    They are divisible by 4, because j >= 1. No one of l, 2 l, 3 l is, because l is odd.
-    var weight[DIGITS + 1][2];
-    weight[0] = basePoint();
-    for (var j = 1; j <= DIGITS; j++) {
-        weight[j] = addEdwards(weight[j - 1], weight[j - 1]);
-        weight[j] = addEdwards(weight[j], weight[j]);
-    }
-    var double[2] = addEdwards(weight[DIGITS], weight[DIGITS]);
-    var low[2] = toMontgomery(double);
-    var high[2] = toMontgomery(addEdwards(double, weight[DIGITS]));
-    var u = low[0] + bits[BITS - 1] * (high[0] - low[0]);
-    var v = low[1] + bits[BITS - 1] * (high[1] - low[1]);
+    var table[8 * DIGITS + 4] = basePointMultiples();
+    var u = table[0] + bits[BITS - 1] * (table[2] - table[0]);
+    var v = table[1] + bits[BITS - 1] * (table[3] - table[1]);
 
     // us[j - 1], vs[j - 1]: the sum down to digit j.
     signal both[DIGITS];
@@ -111,16 +69,10 @@ template MultiplyBasePoint() {
     signal us[DIGITS - 1];
     signal vs[DIGITS - 1];
     for (var j = DIGITS - 1; j >= 1; j--) {
-        var multiple[4][2];
-        var edwards[2] = weight[j];
-        multiple[0] = toMontgomery(edwards);
-        for (var d = 1; d < 4; d++) {
-            edwards = addEdwards(edwards, weight[j]);
-            multiple[d] = toMontgomery(edwards);
-        }
+        var first = 8 * j - 4;
         both[j] <== bits[2 * j] * bits[2 * j + 1];
-        var cu[4] = interpolateBits(multiple[0][0], multiple[1][0], multiple[2][0], multiple[3][0]);
-        var cv[4] = interpolateBits(multiple[0][1], multiple[1][1], multiple[2][1], multiple[3][1]);
+        var cu[4] = interpolateBits(table[first], table[first + 2], table[first + 4], table[first + 6]);
+        var cv[4] = interpolateBits(table[first + 1], table[first + 3], table[first + 5], table[first + 7]);
         var addU = cu[0] + cu[1] * bits[2 * j] + cu[2] * bits[2 * j + 1] + cu[3] * both[j];
         var addV = cv[0] + cv[1] * bits[2 * j] + cv[2] * bits[2 * j + 1] + cv[3] * both[j];
 
@@ -142,19 +94,10 @@ template MultiplyBasePoint() {
     ey * (u + 1) === u - 1;
 
     // 5. Digit 0 by complete addition, with d - offset in place of d, so that the sum is scalar * B8 for every scalar.
-    var offset = 2 * (1 << (2 * DIGITS));
-    for (var j = 1; j < DIGITS; j++) {
-        offset = offset + (1 << (2 * j));
-    }
-    var last[4][2];
-    // offset < 2 l, so the scalar is not negative.
-    last[0] = multiplyEdwards(weight[0], 2 * subgroupOrder() - offset);
-    for (var d = 1; d < 4; d++) {
-        last[d] = addEdwards(last[d - 1], weight[0]);
-    }
+    var last = 8 * DIGITS - 4;
     both[0] <== bits[0] * bits[1];
-    var cx[4] = interpolateBits(last[0][0], last[1][0], last[2][0], last[3][0]);
-    var cy[4] = interpolateBits(last[0][1], last[1][1], last[2][1], last[3][1]);
+    var cx[4] = interpolateBits(table[last], table[last + 2], table[last + 4], table[last + 6]);
+    var cy[4] = interpolateBits(table[last + 1], table[last + 3], table[last + 5], table[last + 7]);
     var addX = cx[0] + cx[1] * bits[0] + cx[2] * bits[1] + cx[3] * both[0];
     var addY = cy[0] + cy[1] * bits[0] + cy[2] * bits[1] + cy[3] * both[0];
 

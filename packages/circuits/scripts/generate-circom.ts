@@ -3,13 +3,13 @@
  * and must not change from one run to the next. `--check` writes nothing and fails if the files differ.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { grainGenConstants } from '@noble/curves/abstract/poseidon.js';
-import { bn254 } from '@noble/curves/bn254.js';
+import { babyjubjub } from '@noble/curves/misc.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { bigintToHex32, spendCircuits } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
+import { computePoseidonParameters, partialRoundCounts } from '../src/program/poseidon-function.ts';
 
 const output = new URL('../circom/generated/', import.meta.url);
 function HEADER(source: string) {
@@ -27,26 +27,6 @@ const spendTags = [
   ...spendCircuits.map((circuit) => circuit.replace('spend-', 'OP_')),
   'D_SPEND',
 ];
-
-/** Partial rounds by state width t = inputs + 1, as in the circom ecosystem (eprint 2019/458, table 2, rounded up). */
-const partialRoundCounts: ReadonlyMap<number, number> = new Map([
-  [2, 56],
-  [3, 57],
-  [4, 56],
-  [5, 60],
-  [6, 60],
-  [7, 63],
-]);
-
-/** Poseidon over BN254's scalar field with S-box x^5 and 8 full rounds. src/poseidon.test.ts compares it with poseidon-lite. */
-function computePoseidonParameters(t: number) {
-  return grainGenConstants({
-    Fp: bn254.fields.Fr,
-    t,
-    roundsFull: 8,
-    roundsPartial: partialRoundCounts.get(t) ?? 0,
-  });
-}
 
 const poseidon = [HEADER('generate-circom.ts')];
 const widths = [...partialRoundCounts.keys()];
@@ -141,12 +121,50 @@ const windows = [
   '    assert(0);\n    return [0];\n}\n',
 ];
 
+/** Digits of two bits below bit 250 of a scalar of Baby Jubjub. */
+const digitCount = 125;
+
+/** u, v on the Montgomery curve (circom/baby-jubjub.circom). */
+function toMontgomery(point: typeof babyjubjub.Point.BASE): bigint[] {
+  const { x, y } = point.toAffine();
+  const { Fp } = babyjubjub.Point;
+  const u = Fp.div(Fp.add(1n, y), Fp.sub(1n, y));
+  return [u, Fp.div(u, x)];
+}
+
+function listBasePointMultiples(): bigint[] {
+  const { BASE, Fn } = babyjubjub.Point;
+  const multiple = (scalar: bigint) => BASE.multiply(Fn.create(scalar));
+  const digits = Array.from({ length: digitCount }, (_, j) => 4n ** BigInt(j));
+  const top = 4n ** BigInt(digitCount);
+  const offset = digits.slice(1).reduce((sum, weight) => sum + weight, 2n * top);
+  return [
+    ...[2n, 3n].flatMap((factor) => toMontgomery(multiple(factor * top))),
+    ...digits
+      .slice(1)
+      .flatMap((weight) => [1n, 2n, 3n, 4n].flatMap((d) => toMontgomery(multiple(d * weight)))),
+    ...[0n, 1n, 2n, 3n].flatMap((d) => {
+      const { x, y } = multiple(d - offset).toAffine();
+      return [x, y];
+    }),
+  ];
+}
+
+const multiples = [
+  HEADER('generate-circom.ts'),
+  '// Multiples of B8, two coordinates each (../baby-jubjub.circom, MultiplyBasePoint): (t + 2) 4^125 B8 for t = 0, 1 as u, v of the',
+  '// Montgomery curve; (d + 1) 4^j B8 for j = 1 .. 124 and d = 0 .. 3, likewise; (d - offset) B8 for d = 0 .. 3 as x, y of the',
+  '// Edwards curve, with offset = 2 4^125 + 4^124 + ... + 4.',
+  `function basePointMultiples() {\n    return ${indented(listBasePointMultiples(), '    ')};\n}\n`,
+];
+
 mkdirSync(output, { recursive: true });
 for (const [name, text] of [
   ['poseidon-constants.circom', poseidon.join('\n')],
   ['tags.circom', renderTags(fundTags)],
   ['spend-tags.circom', renderTags(spendTags)],
   ['secp256k1-windows.circom', windows.join('\n')],
+  ['base-point-multiples.circom', multiples.join('\n')],
 ] as const) {
   const file = new URL(name, output);
   if (!process.argv.includes('--check')) {

@@ -2,25 +2,33 @@
  * The deployed circuit itself: pinned artifacts, budget, the shared vectors of protocol §5 and §6, and a proof that snarkjs verifies
  * under our key. Builds fund-16's key if the cache has none (seconds).
  */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { circuitNames, eligibilityDepth } from '@pool/core';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
 import { findBrokenConstraints } from '../test/constraints.ts';
-import { createBatch, R, toInput } from '../test/fund-batch.ts';
+import { createBatch, type FundBatch, R, sample, toInput } from '../test/fund-batch.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
 import { type CircuitArtifacts, createArtifactStore } from './artifacts/artifact-store.ts';
 import { computeDigest, readArtifactsManifest } from './artifacts-manifest.ts';
 import { type R1cs, readR1cs } from './constraints/r1cs.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
+import { accelerateProgram } from './program/accelerate-program.ts';
 
 let artifacts: CircuitArtifacts;
 let r1cs: R1cs;
+/** Circom's own program. */
+let compiled: string;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const store = createArtifactStore({ keyForm: 'standard' });
   artifacts = await store.ensureArtifacts('fund-16');
-  r1cs = readR1cs(await store.ensureConstraints('fund-16'));
+  const constraints = await store.ensureConstraints('fund-16');
+  r1cs = readR1cs(constraints);
+  compiled = join(dirname(constraints), 'circuit.wasm');
 });
 afterAll(endSnarkjsThreads);
 
@@ -47,6 +55,11 @@ describe('the pinned artifacts', () => {
       verificationKeys['fund-16'],
     );
   });
+});
+
+it("the pinned witness program is circom's, accelerated", async () => {
+  const program = accelerateProgram(await readFile(compiled));
+  expect(computeDigest(program)).toBe(readArtifactsManifest()['fund-16'].sha256.wasm);
 });
 
 describe('the shared vectors', () => {
@@ -115,8 +128,56 @@ describe('fund-16', () => {
     ['another z', { z: honest.z + 1n }],
     ['another y', { y: honest.y + 1n }],
   ])('refuses %s', async (_, change) => {
-    await expect(computeWitness(artifacts.wasm, { ...honest, ...change })).rejects.toThrow(
-      'Assert Failed',
-    );
+    const input = { ...honest, ...change };
+    const refusal = await computeWitness(artifacts.wasm, input).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ message: expect.stringContaining('Assert Failed') as string });
+    await expect(computeWitness(compiled, input)).rejects.toEqual(refusal);
+  });
+
+  const seed = randomUUID();
+  const random = (name: string) =>
+    Array.from({ length: 16 }, (_, i) => sample(`${seed} ${name} ${i}`));
+  const batch = createBatch(16, 0);
+  it.each<[string, FundBatch]>([
+    ['16 recipients', createBatch(16)],
+    ['one recipient', createBatch(16, 1)],
+    [
+      'the largest amount',
+      {
+        ...createBatch(16, 1),
+        amounts: [2n ** 128n - 1n, ...batch.amounts.slice(1)],
+        total: 2n ** 128n - 1n,
+      },
+    ],
+    [
+      'zeros',
+      {
+        ...batch,
+        assetId: 0n,
+        batchId: 0n,
+        secret: 0n,
+        walletIds: batch.amounts,
+        px: batch.amounts,
+        py: batch.amounts,
+      },
+    ],
+    [
+      'the largest elements',
+      { ...batch, assetId: R - 1n, batchId: R - 1n, secret: R - 1n, px: Array(16).fill(R - 1n) },
+    ],
+    [
+      `random elements (${seed})`,
+      {
+        ...batch,
+        secret: sample(seed),
+        walletIds: random('id'),
+        px: random('px'),
+        py: random('py'),
+      },
+    ],
+  ])("has the wires of circom's program for %s", async (_, one) => {
+    const input = toInput(one);
+    const witness = await computeWitness(artifacts.wasm, input);
+    expect(witness).toEqual(await computeWitness(compiled, input));
   });
 });

@@ -2,11 +2,12 @@
  * The larger circuits from their pinned artifacts to a verified proof. Their keys take a minute and more to make, and the proof by
  * snarkjs minutes: full runs only.
  */
+import { dirname, join } from 'node:path';
 import { groth16, type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findBrokenConstraints } from '../test/constraints.ts';
 import { createBatch, toInput } from '../test/fund-batch.ts';
-import { endSnarkjsThreads } from '../test/witness.ts';
+import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
 import { createArtifactStore } from './artifacts/artifact-store.ts';
 import { readR1cs } from './constraints/r1cs.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
@@ -27,7 +28,12 @@ describe.skipIf(!isFullRun)('fund-64 and fund-256', () => {
       const input = toInput(createBatch(size, recipients));
       const witness: MemoryFile = { type: 'mem' };
       await wtns.calculate(input, artifacts.wasm, witness);
-      const r1cs = readR1cs(await store.ensureConstraints(circuit));
+      const constraints = await store.ensureConstraints(circuit);
+      const compiled = join(dirname(constraints), 'circuit.wasm');
+      expect(await computeWitness(artifacts.wasm, input)).toEqual(
+        await computeWitness(compiled, input),
+      );
+      const r1cs = readR1cs(constraints);
       expect(findBrokenConstraints(r1cs, await wtns.exportJson(witness))).toEqual([]);
       const { proof, publicSignals } = await groth16.prove(artifacts.zkey, witness);
       expect(publicSignals).toEqual([input.D, input.z, input.y].map(String));

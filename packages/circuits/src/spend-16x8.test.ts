@@ -2,6 +2,7 @@
  * The larger spend circuit from its pinned artifacts to a verified proof. Its key takes a minute to make, and the proof by snarkjs
  * minutes: full runs only.
  */
+import { dirname, join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { groth16, type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -27,11 +28,14 @@ describe.skipIf(!isFullRun)('spend-16x8', () => {
   it('accepts the shared vectors, and makes a proof of 16 notes and 7 payees that snarkjs verifies', async () => {
     const store = createArtifactStore({ keyForm: 'standard' });
     const artifacts = await store.ensureArtifacts('spend-16x8');
-    const r1cs = readR1cs(await store.ensureConstraints('spend-16x8'));
+    const constraints = await store.ensureConstraints('spend-16x8');
+    const r1cs = readR1cs(constraints);
+    const compiled = join(dirname(constraints), 'circuit.wasm');
     expect(inputs).toHaveLength(2);
     for (const input of inputs) {
       const witness = await computeWitness(artifacts.wasm, input);
       expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
+      expect(witness).toEqual(await computeWitness(compiled, input));
     }
     const [first] = inputs;
     const witness: MemoryFile = { type: 'mem' };

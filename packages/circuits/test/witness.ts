@@ -92,6 +92,7 @@ type WitnessProgram = {
   readonly getWitnessSize: () => number;
   readonly getWitness: (wire: number) => void;
   readonly getSharedRWMemoryStart: () => number;
+  readonly getMessageChar: () => number;
 };
 
 const programs = new Map<string | Uint8Array, Promise<WebAssembly.Module>>();
@@ -116,17 +117,25 @@ function hashName(name: string): bigint {
   );
 }
 
-/** All wires for an input. Throws if the generator's own assertions fail. */
+/** All wires for an input. Throws if the generator's own assertions fail, with its messages: templates and lines. */
 export async function computeWitness(wasm: string | Uint8Array, input: unknown): Promise<bigint[]> {
   const ignore = () => undefined;
+  let messages = '';
+  const printErrorMessage = () => {
+    for (let code = program.getMessageChar(); code !== 0; code = program.getMessageChar()) {
+      messages += String.fromCharCode(code);
+    }
+    messages += '\n';
+  };
   const exceptionHandler = (code: number) => {
-    throw new Error(code === 4 ? 'Assert Failed' : `The witness generator stopped with ${code}.`);
+    const reason = code === 4 ? 'Assert Failed' : `The witness generator stopped with ${code}.`;
+    throw new Error(`${reason}\n${messages}`);
   };
   // A fresh instance for each witness: after a failed assertion the state of the old one is undefined.
   const { exports } = new WebAssembly.Instance(await loadProgram(wasm), {
     runtime: {
       exceptionHandler,
-      printErrorMessage: ignore,
+      printErrorMessage,
       writeBufferMessage: ignore,
       showSharedRWMemory: ignore,
     },

@@ -15,6 +15,7 @@ import {
   type ManifestEntry,
 } from '../artifacts-manifest.ts';
 import { computeSourceDigest, sourceFolder } from '../circuits.ts';
+import { accelerateProgram } from '../program/accelerate-program.ts';
 import { computeKeyInWorker } from '../setup/key-in-worker.ts';
 import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
@@ -22,7 +23,7 @@ import { isProduction } from './config.ts';
 /** The trapdoor is derived from it. Change it whenever the setup's output changes for the same constraints. */
 const setupVersion = 1;
 /** Change it whenever other files are kept, or the same files in another form. */
-const filesVersion = 2;
+const filesVersion = 3;
 
 export type BuildStage = 'compile' | 'setup' | 'verify' | 'ready';
 
@@ -89,7 +90,7 @@ async function compileInto(
 }
 
 /**
- * Builds a circuit's constraint file into an existing, empty folder.
+ * Builds a circuit's constraint file into an existing, empty folder. The witness program beside it is circom's own, for comparisons.
  * @returns its digest
  * @throws PoolError `compile_failed`
  */
@@ -99,7 +100,6 @@ export async function buildConstraints(
   options: BuildOptions = {},
 ): Promise<Pick<ArtifactDigests, 'r1cs'>> {
   await compileInto(circuit, folder, options);
-  await rm(join(folder, artifactFiles.wasm));
   return { r1cs: await computeFileDigest(join(folder, artifactFiles.r1cs)) };
 }
 
@@ -121,7 +121,8 @@ export async function buildArtifacts(
   const path = (kind: ArtifactKind) => join(folder, artifactFiles[kind]);
   const r1csPath = join(scratch, artifactFiles.r1cs);
   await compileInto(circuit, scratch, options);
-  await rename(join(scratch, artifactFiles.wasm), path('wasm'));
+  const program = accelerateProgram(await readFile(join(scratch, artifactFiles.wasm)));
+  await writeFile(path('wasm'), program);
 
   onProgress?.('setup', 0);
   const { shape, digests, verificationKey } = await computeKeyInWorker(
@@ -137,7 +138,7 @@ export async function buildArtifacts(
   await writeFile(path('verificationKey'), json);
   const sha256 = {
     r1cs: await computeFileDigest(r1csPath),
-    wasm: computeDigest(await readFile(path('wasm'))),
+    wasm: computeDigest(program),
     ...digests,
     verificationKey: computeDigest(json),
   };
