@@ -185,6 +185,10 @@ export function writeFieldFunctions(module: ModuleWriter, k: field.Field): void 
     return b;
   };
   writeElementwise(module, k, 'multiply', 2, (f, a, b) => k.mul(f, a, two(b)));
+  writeElementwise(module, k, 'multiplyDense', 2, (f, a, b) => k.mulDense(f, a, two(b)));
+  writeElementwise(module, k, 'multiplySum', 2, (f, a, b) =>
+    k.norm(f, k.mulSum(f, a, two(b), a, a)),
+  );
   writeElementwise(module, k, 'square', 1, (f, a) => k.sqr(f, a));
   writeElementwise(module, k, 'add', 2, (f, a, b) => k.norm(f, field.add(f, a, two(b))));
   writeElementwise(module, k, 'subtract', 2, (f, a, b) => k.norm(f, field.sub(f, a, two(b))));

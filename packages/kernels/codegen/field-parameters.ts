@@ -1,7 +1,7 @@
 // The common parts of the field's operations: its parameters, constants in both lanes, pairs in locals.
 
 import { invert, limbCount, modulo, splitBalanced } from './constants.ts';
-import { floatRadixBits } from './multiply-float.ts';
+import { floatDigitBound, floatRadixBits } from './multiply-float.ts';
 import { integerRadixBits, writeIntegerMultiplier } from './multiply-integer.ts';
 import type { FieldParameters, Pair } from './pair.ts';
 import { at, bitsOf, type FunctionWriter, get, type ModuleWriter, op } from './wat.ts';
@@ -36,14 +36,15 @@ export function createConstants(
 ): FieldConstants {
   const bits = multiplier === 'float' ? floatRadixBits : integerRadixBits;
   const r = modulo(1n << bits, modulus);
+  const limb = multiplier === 'float' ? floatDigitBound : half;
   const field: FieldConstants = {
     name,
     modulus,
     multiplier,
     r,
-    stored: { limb: half, value: modulus + (modulus >> 2n) },
+    stored: { limb, value: modulus + (modulus >> 2n) },
     tight: {
-      limb: half,
+      limb,
       value: multiplier === 'float' ? (3n * modulus) / 5n : (11n * modulus) / 10n,
     },
     normal: { limb: half, value: (modulus >> 1n) + (modulus >> 40n) },

@@ -20,12 +20,17 @@ function createRandom(modulus: bigint): () => bigint {
   };
 }
 
-/** 0, 1, the largest values, the middle (where the sign changes), and values around the limbs' edges. */
+/**
+ * 0, 1, the largest values, the middle (where the sign changes), values around the limbs' edges, and values whose elements are small or
+ * half a limb (the factor R of `float` is 2^255), so that columns are half way between two carries.
+ */
 function edgesOf(p: bigint): bigint[] {
   const powers = [50n, 51n, 52n, 101n, 102n, 103n, 152n, 153n, 154n, 203n, 204n, 205n, 253n];
   const around = powers.flatMap((power) => [-1n, 0n, 1n].map((add) => (1n << power) + add));
   const list = [0n, 1n, 2n, p - 1n, p - 2n, (p - 1n) / 2n, (p + 1n) / 2n, ...around];
-  return [...list, ...around.map((value) => p - value)].map((value) => modulo(value, p));
+  const elements = [1n, 1n << 50n, 3n << 50n, (1n << 50n) + (1n << 101n)];
+  const halves = elements.map((value) => value * invert(1n << 255n, p));
+  return [...list, ...around.map((value) => p - value), ...halves].map((value) => modulo(value, p));
 }
 
 const fields = { q: baseModulus, r: scalarModulus };
@@ -97,6 +102,8 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
     };
     const binary = {
       multiply: (x: bigint, y: bigint) => x * y,
+      multiplyDense: (x: bigint, y: bigint) => x * y,
+      multiplySum: (x: bigint, y: bigint) => x * y + x * x,
       add: (x: bigint, y: bigint) => x + y,
       subtract: (x: bigint, y: bigint) => x - y,
     };
@@ -119,7 +126,8 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
       for (let round = 0; round < randomRounds; round++) {
         const xs = Array.from({ length: chunkSize }, random);
         const ys = Array.from({ length: chunkSize }, random);
-        await check('multiply', xs, ys, binary.multiply);
+        for (const kind of ['multiply', 'multiplyDense', 'multiplySum'] as const)
+          await check(kind, xs, ys, binary[kind]);
         await check('square', xs, undefined, (x) => x * x);
       }
     });

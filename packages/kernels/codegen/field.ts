@@ -2,7 +2,7 @@
 // How to use it: README.md in this folder.
 //
 // An element in memory is 40 bytes: five doubles, limbs of weight 2^51k in Montgomery form (R of the multiplier), signed:
-// |limb 0…3| <= 2^50, |value| <= 1.25·p. A value has several representations; `norm` makes it the one in
+// |limb 0…3| <= 2^50 + 8, |value| <= 1.25·p. A value has several representations; `norm` makes it the one in
 // [-p/2, p/2] (to within 2^-40·p), `canonical` the integer in [0, p).
 
 import {
@@ -11,6 +11,7 @@ import {
   isZeroNormal,
   mayBeZero,
   mul,
+  mulDense,
   mulSum,
   norm,
   sqr,
@@ -32,7 +33,7 @@ export { assign, elementBytes, pairBytes, select, swapLanes } from './field-memo
 export { drop, type Multiplier } from './field-parameters.ts';
 
 const operations = {
-  ...{ mul, mulSum, sqr, norm, isEqual, isZero, isZeroNormal, mayBeZero },
+  ...{ mul, mulDense, mulSum, sqr, norm, isEqual, isZero, isZeroNormal, mayBeZero },
   ...{ load, store, loadPair, storePair, loadBytes, storeBytes, constant },
 };
 type Operations = typeof operations;

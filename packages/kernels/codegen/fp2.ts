@@ -35,7 +35,9 @@ export function createG1Coordinates(base: field.Field): CoordinateField {
   };
 }
 
-export function createG2Coordinates(base: field.Field): CoordinateField {
+export function createG2Coordinates(own: field.Field): CoordinateField {
+  // Two components are enough work to fill the time of a product.
+  const base: field.Field = { ...own, mul: own.mulDense };
   return {
     base,
     components: 2,
@@ -50,11 +52,15 @@ export function createG2Coordinates(base: field.Field): CoordinateField {
     // (a0 + a1)(a0 - a1) + 2·a0·a1·u
     sqr: (f, a) => {
       const [a0, a1] = a.map((pair) => tidy(f, base, pair));
-      const real = base.mul(f, field.add(f, one(a0), one(a1)), field.sub(f, one(a0), one(a1)));
+      const difference = base.norm(f, field.sub(f, one(a0), one(a1)));
+      const real = base.mul(f, field.add(f, one(a0), one(a1)), difference);
       const half = base.mul(f, one(a0), one(a1));
       return [real, field.double(f, half)];
     },
-    inverseKey: (f, [a0, a1]) => base.norm(f, base.mulSum(f, one(a0), one(a0), one(a1), one(a1))),
+    inverseKey: (f, a) => {
+      const [a0, a1] = a.map((pair) => tidy(f, base, pair));
+      return base.norm(f, base.mulSum(f, one(a0), one(a0), one(a1), one(a1)));
+    },
     finishInverse: (f, [a0, a1], inverse) => [
       base.mul(f, one(a0), inverse),
       field.neg(f, base.mul(f, one(a1), inverse)),

@@ -1,210 +1,247 @@
 // Two independent Montgomery products in the two lanes of f64x2, by fused multiply-add (needs relaxed SIMD with a real
 // FMA; method: N. Emmart, "Faster modular exponentiation using double precision floating point arithmetic", 2018).
 //
-// One product of limbs, |a·b| <= 2^102, round to nearest, C1 = 1.5·2^103, C2 = 1.5·2^52:
-//   hi = fma(a, b, C1)         in [2^103, 2^104], so a multiple of 2^51: hi = C1 + 2^51·h, |a·b - 2^51·h| <= 2^50
-//   s  = (C1 + C2) - hi        = C2 - 2^51·h, a multiple of 2^51 below 2^104: exact
-//   lo = fma(a, b, s)          = C2 + (a·b - 2^51·h), an integer in [2^52, 2^53]: exact
-// Inside one binade the bit pattern of a double grows by one per unit in the last place (and on to the next binade's
-// first value), so h = bits(hi) - bits(C1) and the low part = bits(lo) - bits(C2), as signed integers. The patterns
-// are summed with i64x2.add; the first summand of each column is minus the sum of the patterns' offsets.
+// Columns (column k has weight 2^51k) are kept as doubles: the sum of low parts, exact up to 2^53, and chains of high parts.
+// A chain starts at C = 1.5·2^103 + 2^61. Each product of limbs is added to it with rounding to a multiple of 2^51:
+//   after = fma(a, b, before)            from 2^103 on, while the sum of the products is at least -2^102 - 2^61
+//   low   = fma(a, b, before - after)    exact: the difference is a multiple of 2^51 below 2^104; |low| <= 2^50
+// Slightly above 2^104, doubles are multiples of 2^52, and |low| <= 2^51. So (chain - C)/2^51 belongs to the next column. The carry of a
+// column is its value rounded to a multiple of 2^51 in the same way.
 //
-// Reduction, column by column (column k has weight 2^51k): the digit m = mods(column·n', 2^51), n' = -p^-1 mod 2^51,
-// is found by the same two fused operations and lies in [-2^50, 2^50]. Then column + lo(m·p0) is a multiple of 2^51.
-// That sum is not computed: |lo| <= 2^50, so the carry is column/2^51 rounded to nearest, and on a tie (column = 2^50
-// mod 2^51) it is rounded down: with a0 = 2^50, a0·n' is half way between multiples of 2^51 and goes to the even one,
-// so m = -2^50 if n' = 3 mod 4 and +2^50 if n' = 1 mod 4; p0 = -1/n' gives p0 = 1 and 3 mod 4; m·p0 is again half way,
-// and both cases leave lo = -2^50, that is the carry (column - 2^50)/2^51. Hence carry = (column + 2^50 - 1) >> 51.
+// Reduction: T = a·b, t = T mod R from the columns 0…4, m = t·n' mod R with n' = -1/p mod R, and the result (T + m·p)/R. Digits of t
+// and m are column - carry + the carry of the column below, all at once: at most 2^50 + 8, as columns are at most 2^53. Of m·p,
+// columns 0…3 are not computed: t + m·p is a multiple of R, and the columns 0…3 of t and of m·p are together below 2^4·2^204. So
+// what column 4 of the sum carries is its value rounded to a multiple of 2^51, whatever the columns below would add.
 //
-// Size of the result: (a·b + M·p)/R with |M| <= 2^50·(1 + 2^51 + … + 2^204) < 2^254·(1 + 2^-50), R = 2^255, hence
-// |result| < |a·b|/R + p/2·(1 + 2^-50). Limbs 0…3 of the result are in [-2^50, 2^50), the last one has the rest.
-// The emitter checks |a_i·b_j| <= 2^102 for the bounds it tracks, and sums of columns stay below 2^58.
+// Size of the result: (a·b + m·p)/R with |m| <= (2^50 + 8)·(1 + 2^51 + … + 2^204) < 2^254·(1 + 2^-46), R = 2^255, hence
+// |result| < |a·b|/R + p/2·(1 + 2^-46). Limbs 0…3 of the result are at most 2^50 + 8, the last one has the rest.
+// The emitter checks the bounds of every chain and every column. It starts another chain, or carries early, where one would be too large.
 
 import { limbCount, splitBalanced } from './constants.ts';
 import { boundOfLimb, type FieldParameters, type Pair, requireBound } from './pair.ts';
 import { at, bitsOf, type FunctionWriter, get, op, set } from './wat.ts';
 
-const C1 = 1.5 * 2 ** 103;
-const C2 = 1.5 * 2 ** 52;
-const limbRadix = 1n << 51n;
+const C = 1.5 * 2 ** 103 + 2 ** 61;
 const half = 1n << 50n;
-/** Added to columns so that they are positive when shifted without sign; a multiple of 2^51. */
-const lift = 1n << 60n;
-const columns = 2 * limbCount;
+const maximumChain = (1n << 102n) + (1n << 60n);
+/** Up to this sum of products, a chain stays below 2^104. */
+const ordinaryChain = (1n << 102n) - (1n << 62n);
+const maximumColumn = 1n << 53n;
+/** Of a carry, in units of 2^51. */
+const carryBound = 1n << 3n;
+/** Of limbs 0…3 of a result. */
+export const floatDigitBound = half + carryBound;
+/** Of the roundings of a chain, in units of 2^51. */
+const roundingBound = 1n << 4n;
+const lower = [0, 1, 2, 3, 4];
+const upper = [5, 6, 7, 8];
 
 /** R of this multiplier, in bits. */
 export const floatRadixBits = 255n;
 
-type Sink = { low(column: number): void; high(column: number): void };
+/** A local and a bound of its size; of a chain, without C. */
+type Bounded = { local: string; bound: bigint };
 
-/** The columns to which the products (and, with `square`, the doubled ones) go. */
-function countColumns(rows: (sink: Sink) => void): { low: number[]; high: number[] } {
-  const low = new Array<number>(columns).fill(0);
-  const high = new Array<number>(columns).fill(0);
-  rows({
-    low: (column) => {
-      low[column] = (low[column] ?? 0) + 1;
+/** The columns of a sum of products of limbs. */
+type Columns = {
+  /** Adds x·y, at most `bound`, to a column; or only the part that the next column gets, or only the other one. */
+  multiply(column: number, x: string, y: string, bound: bigint, part?: 'high' | 'low'): void;
+  /** Adds a number to a column. Its local is the column's from then on. */
+  add(column: number, value: string, bound: bigint): void;
+  /** Adds the carry of the column below. */
+  receive(column: number, carry: string): void;
+  /** Takes a complete column: its value is `rest`, at most 2^50, and `carry`, a multiple of 2^51. */
+  split(column: number): { readonly rest: string; readonly carry: string };
+  /** Takes a complete column as it is. */
+  take(column: number): string;
+};
+
+function createColumns(f: FunctionWriter, c: string, scale: string): Columns {
+  const lows: (Bounded | undefined)[] = [];
+  const chains: Bounded[][] = [];
+  const chainsOf = (column: number): Bounded[] => (chains[column] ??= []);
+
+  const add = (column: number, value: string, bound: bigint): void => {
+    const low = lows[column];
+    if (low === undefined) {
+      lows[column] = { local: value, bound };
+      return;
+    }
+    makeRoom(column, low, bound);
+    f.push(set(low.local, op('f64x2.add', get(low.local), get(value))));
+    f.give(value);
+  };
+  /** Carries what the column has so far, if it would be too large otherwise. */
+  const makeRoom = (column: number, low: Bounded, bound: bigint): void => {
+    if (low.bound + bound > maximumColumn) {
+      if (column > upper.length + lower.length - 1)
+        throw new RangeError('the last column is too large');
+      const chain = f.let('v128', op('f64x2.add', get(low.local), get(c)));
+      const carry = op('f64x2.sub', get(chain), get(c));
+      f.push(set(low.local, op('f64x2.sub', get(low.local), carry)));
+      chainsOf(column + 1).push({ local: chain, bound: low.bound + half });
+      low.bound = half;
+    }
+    low.bound += bound;
+    requireBound('a column', low.bound, maximumColumn);
+  };
+  const addScaled = (column: number, value: string, bound: bigint): void => {
+    const low = lows[column];
+    if (low === undefined) {
+      lows[column] = { local: f.let('v128', op('f64x2.mul', value, scale)), bound };
+      return;
+    }
+    makeRoom(column, low, bound);
+    f.push(set(low.local, op('f64x2.relaxed_madd', value, scale, get(low.local))));
+  };
+  const take = (column: number): string => {
+    for (const { local, bound } of chainsOf(column)) {
+      addScaled(column, op('f64x2.sub', get(local), get(c)), (bound >> 51n) + roundingBound);
+      f.give(local);
+    }
+    const low = lows[column];
+    if (low === undefined) throw new RangeError('an empty column');
+    chains[column] = [];
+    lows[column] = undefined;
+    return low.local;
+  };
+  return {
+    add,
+    take,
+    receive: (column, carry) => {
+      addScaled(column, get(carry), carryBound);
     },
-    high: (column) => {
-      high[column] = (high[column] ?? 0) + 1;
-    },
-  });
-  return { low, high };
-}
-
-/** Products (i, j) of row i; a square takes each once and doubles the factor with the larger index. */
-function rowOf(i: number, square: boolean): number[] {
-  return Array.from({ length: limbCount }, (_, j) => j).filter((j) => !square || j >= i);
-}
-
-function walk(square: boolean, products: number, sink: Sink): void {
-  for (let i = 0; i < limbCount; i++) {
-    for (const j of rowOf(i, square)) {
-      for (let product = 0; product < products; product++) {
-        sink.low(i + j);
-        sink.high(i + j + 1);
+    multiply: (column, x, y, bound, part) => {
+      requireBound('product of limbs', bound, maximumChain);
+      const above = chainsOf(column + 1);
+      const open = above.find((chain) => chain.bound + bound <= maximumChain);
+      const before = (part === 'low' ? undefined : open?.local) ?? c;
+      const total = bound + (before === c ? 0n : (open?.bound ?? 0n));
+      const after = f.let('v128', op('f64x2.relaxed_madd', get(x), get(y), get(before)));
+      if (part !== 'high') {
+        const low = f.let('v128', op('f64x2.sub', get(before), get(after)));
+        f.push(set(low, op('f64x2.relaxed_madd', get(x), get(y), get(low))));
+        add(column, low, total <= ordinaryChain ? half : 2n * half);
       }
-    }
-  }
-  for (let i = 0; i < limbCount; i++) {
-    for (let j = 0; j < limbCount; j++) {
-      if (j > 0) sink.low(i + j);
-      sink.high(i + j + 1);
-    }
-  }
+      if (part === 'low') f.give(after);
+      else if (open === undefined) above.push({ local: after, bound });
+      else {
+        f.give(open.local);
+        open.local = after;
+        open.bound += bound;
+      }
+    },
+    split: (column) => {
+      const value = take(column);
+      const carry = f.let('v128', op('f64x2.sub', op('f64x2.add', get(value), get(c)), get(c)));
+      f.push(set(value, op('f64x2.sub', get(value), get(carry))));
+      return { rest: value, carry };
+    },
+  };
 }
 
-/**
- * Writes (a·b + …)/R for both lanes: up to two products with one reduction. A single `a` alone is squared.
- * Columns of two products stay below 2^58 as well: 2·5 low parts of 2^50 and high ones of 2^51, and the reduction's.
- */
+/** Products (i, j) of a column; a square takes each once and doubles the factor with the larger index. */
+function termsOf(column: number, square: boolean): (readonly [i: number, j: number])[] {
+  return Array.from({ length: limbCount }, (_, i) => [i, column - i] as const).filter(
+    ([i, j]) => j >= (square ? i : 0) && j < limbCount,
+  );
+}
+
+/** Bound of |result| of a sum of products with one reduction. */
+export function boundOfResult(
+  field: FieldParameters,
+  products: ReadonlyArray<readonly [a: Pair, b: Pair]>,
+): bigint {
+  const sum = products.reduce((total, [a, b]) => total + a.value * b.value, 0n);
+  return (sum >> floatRadixBits) + (field.modulus >> 1n) + (field.modulus >> 46n);
+}
+
+/** Writes a·b/R for both lanes, or a²/R. */
 export function multiplyFloat(
   f: FunctionWriter,
   field: FieldParameters,
-  ...factors: ReadonlyArray<readonly [a: Pair, b?: Pair]>
+  a: Pair,
+  b: Pair | undefined,
 ): Pair {
-  const [first] = factors;
-  if (first === undefined || factors.length > 2) throw new RangeError('one product, or two');
-  const square = first[1] === undefined;
-  const products = factors.map(([a, b]) => ({ a, other: b ?? a }));
-  for (const { a, other } of products) {
-    for (let i = 0; i < limbCount; i++) {
-      for (const j of rowOf(i, square)) {
-        const factor = square && j > i ? 2n : 1n;
-        requireBound(
-          'product of limbs',
-          boundOfLimb(a, i) * boundOfLimb(other, j) * factor,
-          1n << 102n,
-        );
-      }
-    }
-  }
-  const { module } = f;
-  const load = (low: bigint): string => op('v128.load', at(module.constant(low)));
-  const n = BigInt.asIntN(51, -field.inverseOfModulus(limbRadix));
-  const nConstant = bitsOf(Number(n));
-  const mu = splitBalanced(field.modulus);
-  const counts = countColumns((sink) => {
-    walk(square, products.length, sink);
-  });
-  const offset = (column: number): bigint =>
-    -(BigInt(counts.low[column] ?? 0) * bitsOf(C2) + BigInt(counts.high[column] ?? 0) * bitsOf(C1));
-  // Columns 0…3 pass a carry lifted by 2^9 on; column 4 too, and 5…8 after them.
-  const start = (column: number): bigint => {
-    const lifted = column > 0 ? -(lift >> 51n) : 0n;
-    if (column < limbCount) return offset(column) + lifted + lift;
-    if (column < columns - 1) return offset(column) + lifted + lift + half;
-    return offset(column) + lifted + bitsOf(C2);
+  const square = b === undefined;
+  const other = b ?? a;
+  const load = (value: number): string => op('v128.load', at(f.module.constant(bitsOf(value))));
+  const inverse = field.inverseOfModulus(1n << floatRadixBits);
+  const constants = {
+    modulus: splitBalanced(field.modulus),
+    negatedInverse: splitBalanced(BigInt.asIntN(Number(floatRadixBits), -inverse)),
   };
-
   const limbs = Array.from({ length: limbCount }, () => f.take('v128'));
   f.scope(() => {
-    const c1 = f.let('v128', load(bitsOf(C1)));
-    const c12 = f.let('v128', load(bitsOf(C1 + C2)));
-    const mask = load(limbRadix - 1n);
-    const high = f.take('v128');
-    const columns: string[] = [];
-    const add = (column: number, value: string): void => {
-      const existing = columns[column];
-      if (existing === undefined) {
-        columns[column] = f.let('v128', op('i64x2.add', value, load(start(column))));
-      } else {
-        f.push(set(existing, op('i64x2.add', get(existing), value)));
-      }
-    };
-    const accumulate = (x: string, y: string, column: number, withLow: boolean): void => {
-      f.push(set(high, op('f64x2.relaxed_madd', x, y, get(c1))));
-      add(column + 1, get(high));
-      if (withLow) {
-        const low = op('f64x2.relaxed_madd', x, y, op('f64x2.sub', get(c12), get(high)));
-        add(column, low);
-      }
-    };
-    const limb = (pair: Pair, index: number): string => get(pair.limbs[index] ?? '');
+    const c = f.let('v128', load(C));
+    const scale = load(2 ** -51);
     const doubled = square
-      ? first[0].limbs.map((name) => f.let('v128', op('f64x2.add', get(name), get(name))))
+      ? a.limbs.map((name) => f.let('v128', op('f64x2.add', get(name), get(name))))
       : [];
+    const multiplyColumn = (columns: Columns, column: number): void => {
+      for (const [i, j] of termsOf(column, square)) {
+        const isDoubled = square && j > i;
+        const y = (isDoubled ? doubled : other.limbs)[j] ?? '';
+        const bound = boundOfLimb(a, i) * boundOfLimb(other, j) * (isDoubled ? 2n : 1n);
+        columns.multiply(column, a.limbs[i] ?? '', y, bound);
+      }
+    };
+    const multiplyDigits = (
+      columns: Columns,
+      column: number,
+      digits: readonly string[],
+      factor: readonly bigint[],
+      part?: 'high' | 'low',
+    ): void => {
+      for (const [i, j] of termsOf(column, false)) {
+        const value = factor[j] ?? 0n;
+        const y = f.let('v128', load(Number(value)));
+        const bound = floatDigitBound * (value < 0n ? -value : value);
+        columns.multiply(column, digits[i] ?? '', y, bound, part);
+        f.give(y);
+      }
+    };
+    /** The digits of the columns 0…4, and what the last one carries. */
+    const takeDigits = (columns: Columns): { digits: string[]; carry: string } => {
+      const parts = lower.map((column) => columns.split(column));
+      for (const [column, { rest }] of parts.entries()) {
+        const below = parts[column - 1]?.carry;
+        if (below !== undefined)
+          f.push(set(rest, op('f64x2.relaxed_madd', get(below), scale, get(rest))));
+      }
+      return { digits: parts.map(({ rest }) => rest), carry: parts.at(-1)?.carry ?? '' };
+    };
 
-    const digit = f.take('v128');
-    const scaled = f.take('v128');
-    for (let i = 0; i < limbCount; i++) {
-      for (const j of rowOf(i, square)) {
-        for (const { a, other } of products) {
-          const y = square && j > i ? get(doubled[j] ?? '') : limb(other, j);
-          accumulate(limb(a, i), y, i + j, true);
-        }
-      }
-      // The digit of column i, complete now. The column's low 51 bits are in a double as 2^52 + a0; the surplus
-      // 2^52·n' is in the constants (multiples of 2^51, so the sums stay exact).
-      const column = columns[i] ?? '';
-      const surplus = 2 ** 52 * Number(n);
-      f.push(set(scaled, op('v128.or', op('v128.and', get(column), mask), load(bitsOf(2 ** 52)))));
+    const sums = createColumns(f, c, scale);
+    for (const column of lower) multiplyColumn(sums, column);
+    const t = takeDigits(sums);
+    for (const column of upper) multiplyColumn(sums, column);
+    const quotient = createColumns(f, c, scale);
+    for (const column of lower) {
+      const part = column < limbCount - 1 ? undefined : 'low';
+      multiplyDigits(quotient, column, t.digits, constants.negatedInverse, part);
+    }
+    const m = takeDigits(quotient);
+    multiplyDigits(sums, limbCount - 2, m.digits, constants.modulus, 'high');
+    sums.add(limbCount - 1, t.digits[limbCount - 1] ?? '', floatDigitBound);
+    multiplyDigits(sums, limbCount - 1, m.digits, constants.modulus);
+    for (const column of upper) multiplyDigits(sums, column, m.digits, constants.modulus);
+    sums.receive(limbCount, t.carry);
+    const { carry } = sums.split(limbCount - 1);
+    sums.receive(limbCount, carry);
+    const parts = upper.map((column) => sums.split(column));
+    for (const [index, { rest }] of parts.entries()) {
+      const below = parts[index - 1]?.carry;
       f.push(
         set(
-          high,
-          op('f64x2.relaxed_madd', get(scaled), load(nConstant), load(bitsOf(C1 - surplus))),
+          limbs[index] ?? '',
+          below === undefined ? get(rest) : op('f64x2.relaxed_madd', get(below), scale, get(rest)),
         ),
-      );
-      f.push(
-        set(
-          digit,
-          op(
-            'f64x2.sub',
-            op(
-              'f64x2.relaxed_madd',
-              get(scaled),
-              load(nConstant),
-              op('f64x2.sub', load(bitsOf(C1 + C2 - surplus)), get(high)),
-            ),
-            load(bitsOf(C2)),
-          ),
-        ),
-      );
-      for (let j = 0; j < limbCount; j++) {
-        accumulate(get(digit), load(bitsOf(Number(mu[j]))), i + j, j > 0);
-      }
-      add(
-        i + 1,
-        op('i64x2.shr_u', op('i64x2.add', get(column), load(half - 1n)), '(i32.const 51)'),
       );
     }
-    limbs.forEach((result, index) => {
-      const column = columns[limbCount + index] ?? '';
-      if (index < limbCount - 1) {
-        add(limbCount + index + 1, op('i64x2.shr_u', get(column), '(i32.const 51)'));
-        const bits = op('v128.or', op('v128.and', get(column), mask), load(bitsOf(2 ** 52)));
-        f.push(set(result, op('f64x2.sub', bits, load(bitsOf(2 ** 52 + 2 ** 50)))));
-      } else {
-        f.push(set(result, op('f64x2.sub', get(column), load(bitsOf(C2)))));
-      }
-    });
+    const last = 2 * limbCount - 1;
+    sums.receive(last, parts.at(-1)?.carry ?? '');
+    f.push(set(limbs[limbCount - 1] ?? '', get(sums.take(last))));
   });
-  return {
-    limbs,
-    limb: half,
-    value:
-      (products.reduce((sum, { a, other }) => sum + a.value * other.value, 0n) >> floatRadixBits) +
-      (field.modulus >> 1n) +
-      (field.modulus >> 49n),
-  };
+  return { limbs, limb: floatDigitBound, value: boundOfResult(field, [[a, other]]) };
 }

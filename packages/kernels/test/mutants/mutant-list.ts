@@ -15,14 +15,14 @@ const scanning = ['src/scan/babyjubjub'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'float products: the carry rounds up on a tie',
-    file: 'codegen/multiply-float.ts',
+    file: 'codegen/multiply-float-dense.ts',
     find: 'load(half - 1n)',
     replace: 'load(half)',
     tests: field,
   },
   {
     name: 'float products: carries of the upper columns are dropped',
-    file: 'codegen/multiply-float.ts',
+    file: 'codegen/multiply-float-dense.ts',
     find: "op('i64x2.shr_u', get(column), '(i32.const 51)')",
     replace: "op('i64x2.shr_u', get(column), '(i32.const 63)')",
     tests: field,
@@ -31,7 +31,35 @@ export const mutants: readonly Mutant[] = [
     name: 'float products: a square takes mixed products once',
     file: 'codegen/multiply-float.ts',
     find: "op('f64x2.add', get(name), get(name))",
-    replace: "op('f64x2.add', get(name), load(0n))",
+    replace: "op('f64x2.add', get(name), load(0))",
+    tests: field,
+  },
+  {
+    name: 'float products: what lies below R is not carried',
+    file: 'codegen/multiply-float.ts',
+    find: '    sums.receive(limbCount, carry);',
+    replace: '',
+    tests: field,
+  },
+  {
+    name: 'float products: the carry of the digits of T is dropped',
+    file: 'codegen/multiply-float.ts',
+    find: '    sums.receive(limbCount, t.carry);',
+    replace: '',
+    tests: field,
+  },
+  {
+    name: 'float products: digits get no carry from below',
+    file: 'codegen/multiply-float.ts',
+    find: 'if (below !== undefined)\n',
+    replace: 'if (below !== undefined && column > 9)\n',
+    tests: field,
+  },
+  {
+    name: 'float products: what a column carries early is lost',
+    file: 'codegen/multiply-float.ts',
+    find: 'chainsOf(column + 1).push({ local: chain, bound: low.bound + half });',
+    replace: '',
     tests: field,
   },
   {

@@ -25,7 +25,8 @@ for (const part of parts) cpSync(join(source, part), join(copy, part), { recursi
 for (const part of ['package.json', 'vitest.config.ts']) {
   cpSync(join(repository, part), join(root, part));
 }
-symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
+for (const part of ['node_modules', 'tooling'])
+  symlinkSync(join(repository, part), join(root, part));
 symlinkSync(join(source, 'node_modules'), join(copy, 'node_modules'));
 
 function node(folder: string, ...words: string[]) {
