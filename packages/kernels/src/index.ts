@@ -6,6 +6,7 @@
 
 export type { Group, PointTable } from './curve/points.ts';
 export { type CurvePoint, createDirectKernels, type DirectKernels } from './direct-kernels.ts';
+export { type Image, type ImageShape, imageChunkBytes } from './images.ts';
 export { createKernels, type Kernels, type KernelsOptions, type ScanKernels } from './kernels.ts';
 export { KernelsError } from './runtime/errors.ts';
 export {
@@ -18,6 +19,7 @@ export {
   scalarFieldOrder,
 } from './runtime/integers.ts';
 export { findBuiltin, moduleBeside } from './runtime/module-beside.ts';
+export type { TaskOptions } from './runtime/runtime.ts';
 export {
   canShareMemory,
   nextTurn,

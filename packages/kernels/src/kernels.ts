@@ -6,7 +6,8 @@
 import { multiplyGenerator } from './curve/fixed-base.ts';
 import { computeMsm } from './curve/msm.ts';
 import { multiplyPoints } from './curve/multiples.ts';
-import { loadPoints } from './curve/points.ts';
+import { loadPoints, type PointTable } from './curve/points.ts';
+import { createImage, describeImageFormat, type Image, restoreImage } from './images.ts';
 import { KernelsError } from './runtime/errors.ts';
 import { addressableBytes, type Block, createKernelMemory } from './runtime/memory.ts';
 import { findBuiltin } from './runtime/module-beside.ts';
@@ -82,6 +83,12 @@ export type Kernels = ScanKernels & {
   ) => Promise<ScalarVector>;
   /** Keeps points of a proving key; see points.ts. */
   readonly loadPoints: Bound<typeof loadPoints>;
+  /** Names the format of images; kernels of another format cannot restore them. */
+  readonly describeImageFormat: () => Promise<string>;
+  /** The bytes of a table of points or of matrices, to keep them; see images.ts. */
+  readonly createImage: (resident: PointTable | Rows) => Image;
+  /** Takes up an image of the same format; see images.ts. */
+  readonly restoreImage: Bound<typeof restoreImage>;
   /** The sum of scalars[firstScalar + i]·points[i] over a table; see msm.ts. */
   readonly computeMsm: Bound<typeof computeMsm>;
   /** scalars[i] times the generator, points in the proving key's format; see fixed-base.ts. */
@@ -169,6 +176,8 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
   return {
     ...createScanKernels(runtime),
     loadPoints: (...args) => loadPoints(runtime, ...args),
+    describeImageFormat: () => describeImageFormat(multiplier),
+    createImage: (resident) => createImage(runtime, resident),
     computeMsm: (...args) => computeMsm(runtime, ...args),
     multiplyGenerator: (...args) => multiplyGenerator(runtime, ...args),
     multiplyPoints: (...args) => multiplyPoints(runtime, ...args),
@@ -199,6 +208,11 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
       }
       onProgress?.(1);
       return rows;
+    },
+    restoreImage: async (...args) => {
+      const restored = await restoreImage(runtime, ...args);
+      if (!('group' in restored)) await ensureDomain(restored.count);
+      return restored;
     },
     computeQuotient: async (rows, witness, taskOptions = {}) =>
       computeQuotient(runtime, await ensureDomain(rows.count), rows, witness, taskOptions),

@@ -6,6 +6,7 @@
 import { findBuiltin } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
 import { argumentError, ProverError } from './base/errors.ts';
+import { openFolderStore } from './base/key-store.ts';
 import type { ArtifactSource, Prover } from './base/prover.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
@@ -36,6 +37,12 @@ export type ProverOptions<C extends string = string> = {
    * each process measures at its first start. Several processes may share it.
    */
   readonly cacheDir?: string | undefined;
+  /**
+   * Folder of prepared proving keys, so that the first proof of a later process parses nothing. It is created if it is missing, and
+   * keeps the last eight keys, each somewhat smaller than its `.zkey`. Several processes may share it. Nobody else may write there.
+   * Default: none.
+   */
+  readonly keyCacheDir?: string | undefined;
   /** Accept a graphics driver that runs on the processor. For tests: it is slower than the processor engine. */
   readonly allowSoftwareAdapter?: boolean | undefined;
   /**
@@ -108,6 +115,7 @@ export function createProver<C extends string = string>(options: ProverOptions<C
     accelerator: options.accelerator ?? 'auto',
     memoryBudgetBytes,
     deviceMemoryBudgetBytes,
+    keyStore: options.keyCacheDir === undefined ? undefined : openFolderStore(options.keyCacheDir),
     witness: {
       maximumBytes: memoryBudgetBytes,
       timeoutMs: options.witnessTimeoutMs ?? defaultWitnessLimits.timeoutMs,

@@ -9,6 +9,7 @@
  */
 import { KernelsError } from '../runtime/errors.ts';
 import { scalarBytes } from '../runtime/integers.ts';
+import type { Block } from '../runtime/memory.ts';
 import {
   createResident,
   type Resident,
@@ -165,9 +166,26 @@ export async function loadRows(
     block.release();
     throw error;
   }
-  return createResident(domainSize, block, {
-    wires,
-    a: { ends: endsA, entries: entriesA, length: lengthA },
+  return placeRows(block, { count: domainSize, wires, lengths: [lengthA, lengthB] });
+}
+
+/** The matrices in a block that `loadRows` filled: dictionary, entries of A and of B, ends of A and of B. */
+export function placeRows(
+  block: Block,
+  shape: {
+    readonly count: number;
+    readonly wires: number;
+    readonly lengths: readonly [number, number];
+  },
+): Rows {
+  const [lengthA, lengthB] = shape.lengths;
+  const endBytes = 4 * (shape.count + 1);
+  const endsB = block.address + block.bytes - endBytes;
+  const endsA = endsB - endBytes;
+  const entriesB = endsA - 8 * lengthB;
+  return createResident(shape.count, block, {
+    wires: shape.wires,
+    a: { ends: endsA, entries: entriesB - 8 * lengthA, length: lengthA },
     b: { ends: endsB, entries: entriesB, length: lengthB },
   });
 }

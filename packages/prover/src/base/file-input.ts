@@ -42,6 +42,8 @@ export type IdentifiedFile = {
   readonly path: string | undefined;
   /** Differs for other contents. Data derived from the file is valid as long as the identity is the same. */
   readonly identity: string;
+  /** Names it in other processes too. Undefined for objects of this process. */
+  readonly lastingName: string | undefined;
   readonly isUnchanged: () => Promise<boolean>;
   /** @throws ProverError `artifact_unreadable`, `memory_budget_exceeded`; the signal's reason */
   readonly open: (options?: OpenOptions) => Promise<FileSource>;
@@ -276,13 +278,15 @@ export function describeFile(input: FileInput, role: FileRole): Pick<Place, 'nam
 
 /** @throws ProverError `argument_invalid`, `artifact_unreadable` */
 export async function identifyFile(input: FileInput, role: FileRole): Promise<IdentifiedFile> {
-  const { name, path, open } = locate(input, role);
+  const { name, path, group, open } = locate(input, role);
   const opened = open();
   const identity = await opened.identify();
+  const bytesName = group instanceof Uint8Array ? identity : undefined;
   return {
     name,
     path,
     identity,
+    lastingName: typeof group === 'string' ? group : bytesName,
     isUnchanged: async () => (await opened.identify().catch(() => undefined)) === identity,
     open: opened.open,
   };

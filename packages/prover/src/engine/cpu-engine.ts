@@ -3,11 +3,19 @@
  *
  * @module
  */
-import { createKernels, type Kernels, type PointTable, type ScalarVector } from '@pool/kernels';
+import {
+  createKernels,
+  type Kernels,
+  type PointTable,
+  type Rows,
+  type ScalarVector,
+  type TaskOptions,
+} from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import { decodeG1, decodeG2 } from '../base/points.ts';
 import type { PointSection, Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
+import type { PreparedKey } from './prepared-key.ts';
 
 export type CpuEngineOptions = {
   /** Default: all cores. */
@@ -88,9 +96,60 @@ function estimateCpuBytes(header: ZkeyHeader): number {
   );
 }
 
-async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Promise<ResidentKey> {
+/** Where the parts of a key come from. */
+type KeyParts = {
+  readonly header: ZkeyHeader;
+  readonly countPoints: (section: SumSection) => number;
+  readonly loadPoints: (section: SumSection, options: TaskOptions) => Promise<PointTable>;
+  readonly loadRows: (options: TaskOptions) => Promise<Rows>;
+};
+
+function partsOfZkey(kernels: Kernels, zkey: Zkey): KeyParts {
+  const { header, countPoints } = zkey;
+  return {
+    header,
+    countPoints,
+    loadPoints: (section, options) =>
+      kernels.loadPoints(
+        groupOf(section),
+        countPoints(section),
+        (start, count, into) => zkey.readPoints(section, start, count, into),
+        options,
+      ),
+    loadRows: async (options) => {
+      const { domainSize, wires } = header;
+      return await kernels.loadRows(
+        { ...(await zkey.readCoefficients()), domainSize, wires },
+        options,
+      );
+    },
+  };
+}
+
+function partsOfPrepared(kernels: Kernels, { header, parts }: PreparedKey): KeyParts {
+  const restore = async (name: string, options: TaskOptions) => {
+    const part = parts.get(name);
+    if (part === undefined) {
+      throw new Error(`The prepared key has no part ${name}.`);
+    }
+    return await kernels.restoreImage(part, options);
+  };
+  return {
+    header,
+    countPoints: (section) => parts.get(section)?.shape.count ?? 0,
+    // Each part was written under the name of what it is.
+    loadPoints: async (section, options) => (await restore(section, options)) as PointTable,
+    loadRows: async (options) => (await restore('rows', options)) as Rows,
+  };
+}
+
+async function loadKey(
+  kernels: Kernels,
+  key: KeyParts,
+  options: EngineOptions,
+): Promise<ResidentKey> {
   const { signal } = options;
-  const { header } = zkey;
+  const { header } = key;
   const held: { readonly bytes: number; release(): void }[] = [];
   const release = (): void => {
     for (const part of held.splice(0)) {
@@ -104,31 +163,19 @@ async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Pr
     const reports = new Map(
       sections.map((section) => [
         section,
-        progressOf(zkey.countPoints(section) * weight[groupOf(section)]),
+        progressOf(key.countPoints(section) * weight[groupOf(section)]),
       ]),
     );
     const reportRows = progressOf(header.coefficients / 4);
     for (const section of sections) {
-      if (zkey.countPoints(section) === 0) {
+      if (key.countPoints(section) === 0) {
         continue;
       }
-      const table = await kernels.loadPoints(
-        groupOf(section),
-        zkey.countPoints(section),
-        (start, count, into) => zkey.readPoints(section, start, count, into),
-        { signal, onProgress: reports.get(section) },
-      );
+      const table = await key.loadPoints(section, { signal, onProgress: reports.get(section) });
       held.push(table);
       tables[section] = table;
     }
-    const rows = await kernels.loadRows(
-      {
-        ...(await zkey.readCoefficients()),
-        domainSize: header.domainSize,
-        wires: header.wires,
-      },
-      { signal, onProgress: reportRows },
-    );
+    const rows = await key.loadRows({ signal, onProgress: reportRows });
     held.push(rows);
 
     const computeSums: ResidentKey['computeSums'] = async (witness, sumOptions = {}) => {
@@ -180,6 +227,13 @@ async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Pr
       bytes: held.reduce((sum, { bytes }) => sum + bytes, 0),
       computeSums: (witness, sumOptions) =>
         translate(computeSums(witness, sumOptions), sumOptions?.signal),
+      createImages: () =>
+        new Map(
+          Object.entries({ ...tables, rows }).map(([name, part]) => [
+            name,
+            kernels.createImage(part),
+          ]),
+        ),
       release,
     };
   } catch (error) {
@@ -201,7 +255,13 @@ export async function createCpuEngine(options: CpuEngineOptions = {}): Promise<E
     kind: 'cpu',
     detail: kernels.detail,
     load: (zkey, loadOptions = {}) =>
-      translate(loadKey(kernels, zkey, loadOptions), loadOptions.signal),
+      translate(loadKey(kernels, partsOfZkey(kernels, zkey), loadOptions), loadOptions.signal),
+    describeImageFormat: kernels.describeImageFormat,
+    restore: (prepared, loadOptions = {}) =>
+      translate(
+        loadKey(kernels, partsOfPrepared(kernels, prepared), loadOptions),
+        loadOptions.signal,
+      ),
     estimateBytes: estimateCpuBytes,
     close: () => kernels.close(),
   };

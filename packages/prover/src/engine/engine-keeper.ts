@@ -5,6 +5,7 @@
  */
 import { closedError, ProverError } from '../base/errors.ts';
 import type { IdentifiedFile } from '../base/file-input.ts';
+import type { KeyStore } from '../base/key-store.ts';
 import {
   type AcceleratorFailure,
   createAcceleratorRecord,
@@ -53,6 +54,7 @@ export type EngineKeeperOptions = {
   /** Memory for keys, in bytes: in the process, and on the device. */
   readonly memoryBudgetBytes: number;
   readonly deviceMemoryBudgetBytes: number;
+  readonly keyStore?: KeyStore | undefined;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
@@ -73,7 +75,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     }
     const budget =
       engine.kind === 'cpu' ? options.memoryBudgetBytes : options.deviceMemoryBudgetBytes;
-    const slot = { engine, keys: createKeyCache(engine, budget) };
+    const slot = { engine, keys: createKeyCache(engine, budget, options.keyStore) };
     open.add(slot);
     return slot;
   };

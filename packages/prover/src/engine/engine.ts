@@ -5,8 +5,10 @@
  *
  * @module
  */
+import type { Image } from '@pool/kernels';
 import type { G1Affine, G2Affine } from '../base/points.ts';
 import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
+import type { PreparedKey } from './prepared-key.ts';
 
 /**
  * The sums over the witness (a, b1, b2, c) and over the quotient polynomial (h), without alpha, beta, delta and blinding. Secret.
@@ -37,6 +39,8 @@ export type ResidentKey = {
    * @throws the signal's reason; ProverError `proof_failed`, `accelerator_lost`
    */
   readonly computeSums: (witness: Uint8Array, options?: EngineOptions) => Promise<ProofSums>;
+  /** Its parts as they lie in memory, by name. Undefined if the engine does not restore keys. */
+  readonly createImages?: () => ReadonlyMap<string, Image>;
   /** Frees its memory. Running sums fail. */
   readonly release: () => void;
 };
@@ -46,6 +50,10 @@ export type Engine = {
   /** Description of what it runs on, for people: processor or adapter, threads, multiplier. */
   readonly detail: string;
   readonly load: (zkey: Zkey, options?: EngineOptions) => Promise<ResidentKey>;
+  /** Names the format of the images of its keys. */
+  readonly describeImageFormat?: () => Promise<string>;
+  /** Takes up a key from images of the same format. @throws like `load`; ProverError `proof_failed` for damaged bytes */
+  readonly restore?: (prepared: PreparedKey, options?: EngineOptions) => Promise<ResidentKey>;
   /** Memory in bytes that a key of this size and one proof with it need. Called before anything is loaded. */
   readonly estimateBytes?: (header: ZkeyHeader) => number;
   /** Frees everything: memory, threads, device. Afterwards nothing keeps the process alive. */

@@ -6,9 +6,11 @@
  */
 import { ProverError } from '../base/errors.ts';
 import type { IdentifiedFile } from '../base/file-input.ts';
+import type { KeyStore } from '../base/key-store.ts';
 import { readZkey } from '../zkey/open-zkey.ts';
-import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
+import type { ZkeyHeader } from '../zkey/zkey.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
+import { openPreparedKey, writePreparedKey } from './prepared-key.ts';
 
 /** A key, and the other data of its file that a proof needs. */
 export type HeldKey = {
@@ -44,7 +46,8 @@ function inMegabytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MB`;
 }
 
-export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
+/** @param store - keeps prepared keys for later processes */
+export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyStore): KeyCache {
   /** In the order of their last use. */
   const held = new Map<string, HeldKey>();
   let loads = 0;
@@ -77,9 +80,9 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
   };
 
   /** Estimates are not exact, and free memory is fragmented. A key that does not fit beside others may fit alone. */
-  const loadAlone = async (zkey: Zkey, options: EngineOptions): Promise<ResidentKey> => {
+  const alone = async (load: () => Promise<ResidentKey>): Promise<ResidentKey> => {
     try {
-      return await engine.load(zkey, options);
+      return await load();
     } catch (error) {
       const isFull = error instanceof ProverError && error.code === 'memory_budget_exceeded';
       if (!isFull || held.size === 0) {
@@ -87,8 +90,51 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
       }
       evictions += held.size;
       releaseAll();
-      return await engine.load(zkey, options);
+      return await load();
     }
+  };
+
+  const estimate = (header: ZkeyHeader) => engine.estimateBytes?.(header) ?? estimateBytes(header);
+
+  /** The prepared key of an earlier process. Undefined if there is none that can be used. */
+  const restore = async (
+    file: IdentifiedFile,
+    options: EngineOptions,
+  ): Promise<HeldKey | undefined> => {
+    const { identity, lastingName } = file;
+    const { restore: restoreKey, describeImageFormat } = engine;
+    if (store === undefined || lastingName === undefined || restoreKey === undefined)
+      return undefined;
+    const source = await store.open(lastingName);
+    try {
+      const format = await describeImageFormat?.();
+      if (source === undefined || format === undefined) return undefined;
+      const prepared = await openPreparedKey(source, { identity, format });
+      if (prepared === undefined) return undefined;
+      const { header, ic } = prepared;
+      makeRoom(estimate(header));
+      const resident = await alone(() => restoreKey(prepared, options));
+      loads += 1;
+      return { resident, header, ic, charge: Math.max(estimate(header), resident.bytes) };
+    } catch (error) {
+      const code = error instanceof ProverError ? error.code : undefined;
+      if (options.signal?.aborted || code === 'memory_budget_exceeded') throw error;
+      // It is damaged or cannot be read, and is written again.
+      return undefined;
+    } finally {
+      await source?.close();
+    }
+  };
+
+  /** Best effort: without it, the next process prepares the key again. */
+  const keep = async (file: IdentifiedFile, key: HeldKey): Promise<void> => {
+    const { identity, lastingName } = file;
+    const format = await engine.describeImageFormat?.();
+    const images = key.resident.createImages?.();
+    if (store === undefined || lastingName === undefined || format === undefined) return;
+    if (images === undefined) return;
+    const chunks = writePreparedKey({ identity, format }, key, images);
+    await store.write(lastingName, chunks).catch(() => undefined);
   };
 
   const load = async (file: IdentifiedFile, options: EngineOptions): Promise<HeldKey> => {
@@ -96,13 +142,13 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
     const zkey = await readZkey(await file.open({ signal, maximumBytes: budgetBytes }));
     try {
       const { header } = zkey;
-      const needed = engine.estimateBytes?.(header) ?? estimateBytes(header);
+      const needed = estimate(header);
       makeRoom(needed);
       loads += 1;
       const count = zkey.countPoints('ic');
       const ic = new Uint8Array(64 * count);
       await zkey.readPoints('ic', 0, count, ic);
-      const resident = await loadAlone(zkey, options);
+      const resident = await alone(() => engine.load(zkey, options));
       if (!(await file.isUnchanged())) {
         resident.release();
         throw new ProverError(
@@ -111,7 +157,9 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
           { retryable: true },
         );
       }
-      return { resident, header, ic, charge: Math.max(needed, resident.bytes) };
+      const key = { resident, header, ic, charge: Math.max(needed, resident.bytes) };
+      await keep(file, key);
+      return key;
     } finally {
       await zkey.close();
     }
@@ -120,7 +168,8 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
   return {
     take: async (file, options) => {
       const { identity } = file;
-      const key = held.get(identity) ?? (await load(file, options));
+      const key =
+        held.get(identity) ?? (await restore(file, options)) ?? (await load(file, options));
       held.delete(identity);
       held.set(identity, key);
       return key;

@@ -8,6 +8,7 @@ import { moduleBeside, type WebWorkerConstructor } from '@pool/kernels';
 import { assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
 import { argumentError, closedError, ProverError } from '../base/errors.ts';
 import { describeFile } from '../base/file-input.ts';
+import type { KeyStore } from '../base/key-store.ts';
 import type {
   ArtifactSource,
   ProofProgress,
@@ -45,6 +46,8 @@ export type EngineProverOptions<C extends string> = {
   /** Memory for keys, in bytes: in the process, and on the device. */
   readonly memoryBudgetBytes: number;
   readonly deviceMemoryBudgetBytes: number;
+  /** Keeps prepared keys for later processes. */
+  readonly keyStore?: KeyStore | undefined;
   readonly witness?: WitnessLimits | undefined;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
