@@ -1,9 +1,10 @@
 // `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent under load, a fleet of provers, a roster in parts, many
 // wallets and notes, a computed model of many agents, a platform with a hostile tenant, and whole proofs of batches and of spends.
-// `pnpm bench rates|agent|fleet|payroll|scale|model|hostile|prover|spends` is one of them (see their files for their
+// `pnpm bench rates|agent|browser|fleet|payroll|scale|model|hostile|prover|spends` is one of them (see their files for their
 // options); `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to
 // bench/RESULTS.md at the root; nothing is compared with an older run.
 import { runAgentBench } from './agent/main.ts';
+import { runBrowserBench } from './browser.ts';
 import { runFleetBench } from './fleet.ts';
 import { runHostileBench } from './hostile.ts';
 import { runModel } from './model.ts';
@@ -15,6 +16,7 @@ import { runScaleBench } from './scale.ts';
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   rates: () => runRateBench(''),
   agent: runAgentBench,
+  browser: runBrowserBench,
   fleet: runFleetBench,
   payroll: runPayrollBench,
   scale: runScaleBench,

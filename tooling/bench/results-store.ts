@@ -42,10 +42,12 @@ function write(name: string, results: ProverResults | Section): void {
       const found = read(file) as ProverResults | undefined;
       return found && renderProverResults(title, found);
     }),
-    ...['agent', 'fleet', 'payroll', 'scale', 'model', 'hostile', 'rates'].map((file) => {
-      const found = read(file) as Section | undefined;
-      return found && renderSection(found);
-    }),
+    ...['browser', 'agent', 'fleet', 'payroll', 'scale', 'model', 'hostile', 'rates'].map(
+      (file) => {
+        const found = read(file) as Section | undefined;
+        return found && renderSection(found);
+      },
+    ),
   ].filter((section) => section !== undefined);
   writeFileSync(
     join(folder, 'RESULTS.md'),
@@ -55,12 +57,35 @@ function write(name: string, results: ProverResults | Section): void {
   if (cpu !== undefined) writeFileSync(join(folder, 'prover.svg'), renderProverPlot(cpu));
 }
 
+type SectionName =
+  | 'agent'
+  | 'browser'
+  | 'fleet'
+  | 'hostile'
+  | 'model'
+  | 'payroll'
+  | 'rates'
+  | 'scale';
+
 /** Stores a section and writes the pages again. */
-export function saveSection(
-  name: 'agent' | 'fleet' | 'hostile' | 'model' | 'payroll' | 'rates' | 'scale',
-  section: Section,
-): void {
+export function saveSection(name: SectionName, section: Section): void {
   write(name, section);
+}
+
+/**
+ * Stores some rows of a section with one table. Rows of the same machine and day with another start stay.
+ * @param keys - number of columns that name a row
+ */
+export function saveRows(name: SectionName, section: Section, keys: number): void {
+  const before = read(name) as Section | undefined;
+  const isSame = before?.machine === section.machine && before.date === section.date;
+  const keyOf = (row: readonly string[]) => row.slice(0, keys).join('|');
+  const tables = section.tables.map((table, index) => {
+    const fresh = new Set(table.rows.map(keyOf));
+    const known = isSame ? (before.tables[index]?.rows ?? []) : [];
+    return { ...table, rows: [...known.filter((row) => !fresh.has(keyOf(row))), ...table.rows] };
+  });
+  write(name, { ...section, tables });
 }
 
 /**

@@ -18,6 +18,9 @@ declare module 'snarkjs' {
       input: unknown,
       wasm: string | MemoryFile,
       zkey: string | MemoryFile,
+      logger?: Logger,
+      calculatorOptions?: unknown,
+      options?: { readonly singleThread?: boolean },
     ): Promise<{ proof: unknown; publicSignals: string[] }>;
     prove(
       zkey: string | MemoryFile,
