@@ -13,6 +13,8 @@ export type OpenOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Limit for contents that are held in memory, in bytes. */
   readonly maximumBytes?: number | undefined;
+  /** Called with the bytes that arrived, while a file is fetched. */
+  readonly onBytes?: ((received: number, expected: number) => void) | undefined;
 };
 
 export type FileSource = ByteSource & { readonly close: () => Promise<void> };
@@ -32,12 +34,13 @@ export function tooLarge(role: FileRole, maximumBytes: number): ProverError {
  */
 export async function readChunks(
   stream: ReadableStream<Uint8Array>,
-  options: OpenOptions & {
+  options: Omit<OpenOptions, 'onBytes'> & {
     readonly role: FileRole;
+    readonly onBytes?: ((received: number) => void) | undefined;
     readonly toError: (error: unknown) => ProverError;
   },
 ): Promise<readonly Uint8Array[]> {
-  const { role, signal, maximumBytes = Number.POSITIVE_INFINITY, toError } = options;
+  const { role, signal, maximumBytes = Number.POSITIVE_INFINITY, onBytes, toError } = options;
   if (stream.locked)
     throw argumentError(`The stream of the ${role} was read before. Give a new one.`);
   const reader = stream.getReader();
@@ -58,6 +61,7 @@ export async function readChunks(
       chunks.push(value);
       size += value.length;
       if (size > maximumBytes) throw tooLarge(role, maximumBytes);
+      onBytes?.(size);
     }
   } catch (error) {
     cancel();

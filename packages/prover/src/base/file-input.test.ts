@@ -24,6 +24,8 @@ let circuit: SmallCircuit;
 let files: Readonly<Record<'wasm' | 'zkey', Uint8Array<ArrayBuffer>>>;
 let server: Server;
 let origin: string;
+/** Sends the second half of what /half answers. */
+let sendRest: (() => void) | undefined;
 /** Paths in the order of the requests. */
 const requests: string[] = [];
 
@@ -40,6 +42,11 @@ beforeAll(async () => {
       response.write(files.zkey.subarray(0, 100), () => response.destroy());
     } else if (path === '/endless') {
       response.writeHead(200).write(files.zkey.subarray(0, 100));
+    } else if (path === '/half') {
+      const middle = files.zkey.length >> 1;
+      response.writeHead(200, { 'content-length': files.zkey.length });
+      response.write(files.zkey.subarray(0, middle));
+      sendRest = () => response.end(files.zkey.subarray(middle));
     } else if (path === '/a.wasm') response.end(files.wasm);
     else if (path === '/a.zkey') response.end(files.zkey);
     else response.writeHead(404).end();
@@ -164,14 +171,18 @@ describe('bytes', () => {
 });
 
 it('a key that was evicted is read again from its stream and fetched again from its URL', async () => {
-  // Memory for five keys.
-  const { prove, loads } = open({ budget: 5_000 });
+  // Memory for three keys.
+  const keys = createKeyCache(createOracleEngine(), 3 * oracleKeyBytes);
+  const take = async (zkey: FileInput) => {
+    await keys.take(await identifyFile(zkey, 'proving key'), {});
+  };
   for (const zkey of [streamOf(files.zkey), `${origin}/a.zkey`]) {
-    const before = loads();
-    await prove({ ...circuit, zkey });
-    for (let i = 0; i < 5; i++) await prove({ ...circuit, zkey: new Blob([files.zkey]) });
-    await prove({ ...circuit, zkey });
-    expect(loads() - before).toBe(7);
+    await take(zkey);
+    for (let i = 0; i < 3; i++) await take(new Blob([files.zkey]));
+    const before = keys.loads();
+    await take(zkey);
+    await take(zkey);
+    expect(keys.loads()).toBe(before + 1);
   }
 });
 
@@ -244,6 +255,24 @@ describe('a file that cannot be read names itself, the reason and whether to try
       message: expect.stringMatching(/EMFILE\. Try again\.$/),
     });
   });
+});
+
+it('the progress of a download is part of the stage of the proof', async () => {
+  const { prover } = open();
+  const fractions: number[] = [];
+  const proof = prover.prove({
+    circuit: { ...circuit, zkey: `${origin}/half` },
+    input,
+    onProgress: (stage, fraction) => {
+      if (stage !== 'proof' || fraction === 0) return;
+      fractions.push(fraction);
+      sendRest?.();
+    },
+  });
+  expect((await proof).publicSignals).toEqual(['391']);
+  // Half of the bytes are a quarter of the loading, which is 0.4 of the stage.
+  expect(fractions[0]).toBeCloseTo(0.1, 1);
+  expect(fractions[1]).toBeCloseTo(0.2, 5);
 });
 
 it('a download ends with the caller’s signal', async () => {

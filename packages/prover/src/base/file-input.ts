@@ -107,7 +107,7 @@ function openUrl(url: URL, role: FileRole, name: string): Opened {
     });
   return {
     identify: () => Promise.resolve(url.href),
-    open: async ({ signal, maximumBytes } = {}) => {
+    open: async ({ signal, maximumBytes, onBytes: report } = {}) => {
       const response = await fetch(url, { signal: signal ?? null }).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw connectionFailed(error);
@@ -121,8 +121,10 @@ function openUrl(url: URL, role: FileRole, name: string): Opened {
       }
       // With an encoding, the length is that of the encoded body.
       const length = headers.has('content-encoding') ? null : headers.get('content-length');
+      const onBytes =
+        length === null ? undefined : (received: number) => report?.(received, Number(length));
       const source = createChunkSource(
-        await readChunks(body, { role, signal, maximumBytes, toError: connectionFailed }),
+        await readChunks(body, { role, signal, maximumBytes, onBytes, toError: connectionFailed }),
       );
       if (length !== null && Number(length) !== source.size) {
         throw unreadable(

@@ -46,6 +46,20 @@ function inMegabytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MB`;
 }
 
+/** A key that is fetched counts as half loaded when it has arrived. */
+function divideLoading(report: EngineOptions['onProgress']) {
+  let fetched = 0;
+  return {
+    onBytes: (received: number, expected: number): void => {
+      fetched = 0.5;
+      report?.('load', Math.min(fetched, (fetched * received) / expected));
+    },
+    onProgress: ((phase, fraction) => {
+      report?.(phase, phase === 'load' ? fetched + (1 - fetched) * fraction : fraction);
+    }) satisfies EngineOptions['onProgress'],
+  };
+}
+
 /** @param store - keeps prepared keys for later processes */
 export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyStore): KeyCache {
   /** In the order of their last use. */
@@ -139,7 +153,8 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
 
   const load = async (file: IdentifiedFile, options: EngineOptions): Promise<HeldKey> => {
     const { signal } = options;
-    const zkey = await readZkey(await file.open({ signal, maximumBytes: budgetBytes }));
+    const { onBytes, onProgress } = divideLoading(options.onProgress);
+    const zkey = await readZkey(await file.open({ signal, maximumBytes: budgetBytes, onBytes }));
     try {
       const { header } = zkey;
       const needed = estimate(header);
@@ -148,7 +163,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
       const count = zkey.countPoints('ic');
       const ic = new Uint8Array(64 * count);
       await zkey.readPoints('ic', 0, count, ic);
-      const resident = await alone(() => engine.load(zkey, options));
+      const resident = await alone(() => engine.load(zkey, { signal, onProgress }));
       if (!(await file.isUnchanged())) {
         resident.release();
         throw new ProverError(
