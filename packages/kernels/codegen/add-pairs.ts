@@ -9,6 +9,8 @@
 // inverse of each key, slope = (y2 - y1)/d, x3 = slope² - x1 - x2, y3 = slope·(x1 - x3) - y1. If the summands have the
 // same x or one is infinity, a branch that is hardly ever taken corrects the lane: doubling divides 3·x1² by 2·y1;
 // otherwise d = 1 and the sum is written by selection. There is no point with y = 0 (the orders are odd).
+//
+// A table of points does not fit into the nearest caches, and its points come in the order of the buckets: hence `readAhead`.
 
 import * as field from './field.ts';
 import {
@@ -89,6 +91,35 @@ function isInfinity(x: Coordinate): string {
   return op('f64x2.ne', first, first);
 }
 
+/** Jobs whose points are read ahead together. They fill half of the nearest cache. */
+const jobsAhead = 64;
+const cacheLineBytes = 64;
+
+/**
+ * Reads from every cache line of the points of some jobs. These reads wait for memory together; within the arithmetic, each would
+ * make the additions wait.
+ * @param job - local with the address of the first job; afterwards it is `end`
+ */
+function readAhead(f: FunctionWriter, c: CoordinateField, job: string, end: string): void {
+  const last = pointBytes(c) - 8;
+  const lines = Array.from({ length: Math.ceil(last / cacheLineBytes) }, (_, line) => line);
+  const offsets = [...lines.map((line) => line * cacheLineBytes), last];
+  f.scope(() => {
+    const read = f.let('i32', i32(0));
+    loopWhile(f, `(i32.lt_u ${get(job)} ${get(end)})`, () => {
+      for (const summand of [0, 4]) {
+        const reference = op('i32.load', at(get(job), summand));
+        const point = f.let('i32', op('i32.and', reference, i32(-2)));
+        for (const offset of offsets)
+          f.push(set(read, op('i32.xor', get(read), op('i32.load', at(get(point), offset)))));
+      }
+      f.push(bump(job, jobBytes));
+    });
+    // Without a use, the reads could be left out.
+    f.push(op('i32.store', at(get('scratch')), get(read)));
+  });
+}
+
 export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateField): void {
   const k = c.base;
   const y = c.components * field.elementBytes;
@@ -150,7 +181,16 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
       const doubled = normalise(f, c, sum(f, y1, y1));
       return choose(f, mask.twice, doubled, choose(f, odd, unit(f), difference));
     };
+    const ahead = f.let('i32', get(job));
+    const end = f.take('i32');
     loopWhile(f, `(i32.le_u ${get(job)} ${get(last)})`, () => {
+      f.push(`(if (i32.ge_u ${get(job)} ${get(ahead)}) (then`);
+      f.push(set(end, op('i32.add', get(job), i32(jobsAhead * jobBytes))));
+      f.push(`(if (i32.gt_u ${get(end)} ${get(last)}) (then`);
+      f.push(set(end, op('i32.add', get(last), i32(jobBytes))));
+      f.push('))');
+      readAhead(f, c, ahead, end);
+      f.push('))');
       f.scope(() => {
         const { p, q, signP, signQ } = read();
         const x1 = loadCoordinate(f, c, ...p, 0);

@@ -23,7 +23,7 @@ import type { CoordinateField } from './fp2.ts';
 import { bump, get, i64, type ModuleWriter } from './wat.ts';
 
 /** Maximum number of additions in one call, which share one inversion. */
-const jobsPerCall = 2048;
+const jobsPerCall = 1024;
 
 /** Scalars to prepared scalars; `offset` is the address of H (32 bytes). */
 function writePrepare(module: ModuleWriter): void {

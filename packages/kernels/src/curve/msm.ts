@@ -81,7 +81,7 @@ function sumWeighted(group: Group, terms: readonly Term[]): Uint8Array {
 }
 
 /** Additions per kernel call, and bytes of their lists; see codegen/msm.ts and codegen/add-pairs.ts. */
-const jobsPerCall = 2048;
+const jobsPerCall = 1024;
 const jobBytes = 12;
 const pairBytes = 80;
 const scratchBytes = 18 * pairBytes + (jobsPerCall / 2) * 3 * pairBytes;
