@@ -9,15 +9,18 @@ import type { Groth16Proof } from '../base/prover.ts';
 import { serveCalls } from '../base/serve-calls.ts';
 import type { ProofSums } from '../engine/engine.ts';
 import { assembleProof, type BlindingPoints } from './assemble-proof.ts';
-import { verifyProof } from './verify-proof.ts';
+import { prepareVerification, verifyProof } from './verify-proof.ts';
 
-export type AssembleProofRequest = {
+type Assembly = {
   /** Secret. */
   readonly sums: ProofSums;
   readonly points: BlindingPoints;
   readonly verificationKey: VerificationKey;
   readonly publicSignals: readonly string[];
 };
+
+/** Without sums: prepares for proofs under that key, while the sums are computed. */
+export type AssembleProofRequest = Assembly | { readonly verificationKey: VerificationKey };
 
 /** `proof` is undefined if it does not verify. */
 export type AssembleProofResult = { readonly proof: Groth16Proof | undefined };
@@ -34,7 +37,7 @@ function drawScalar(): bigint {
   }
 }
 
-function assemble(request: AssembleProofRequest): AssembleProofResult {
+function assemble(request: Assembly): AssembleProofResult {
   const { sums, points, verificationKey, publicSignals } = request;
   let proof: Groth16Proof;
   try {
@@ -46,4 +49,10 @@ function assemble(request: AssembleProofRequest): AssembleProofResult {
   return { proof: verifyProof(verificationKey, publicSignals, proof) ? proof : undefined };
 }
 
-serveCalls((request: AssembleProofRequest) => ({ result: assemble(request) }));
+serveCalls((request: AssembleProofRequest) => {
+  if ('sums' in request) {
+    return { result: assemble(request) };
+  }
+  prepareVerification(request.verificationKey);
+  return { result: { proof: undefined } };
+});

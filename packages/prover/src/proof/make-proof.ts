@@ -223,6 +223,8 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       const options = { signal, onProgress: phases.report };
       signal.throwIfAborted();
       const verificationKey = checkParts(key, witness, artifact.verificationKey);
+      // Starts that thread too. A failure is told when it assembles the proof.
+      assembler.call({ verificationKey }, signal).catch(() => undefined);
       const sums = await key.resident.computeSums(witness, options);
       signal.throwIfAborted();
       phases.report('quotient', 1);

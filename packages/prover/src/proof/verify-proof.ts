@@ -134,6 +134,14 @@ function findPrepared(verificationKey: VerificationKey): PreparedKey {
 }
 
 /**
+ * Does now what verifications under this key share.
+ * @throws ProverError `verification_key_malformed`
+ */
+export function prepareVerification(verificationKey: VerificationKey): void {
+  findPrepared(verificationKey);
+}
+
+/**
  * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). It blocks this thread for some tens of milliseconds.
  * @returns false for any proof or public signal that is malformed, out of range or wrong
  * @throws ProverError `verification_key_malformed`
