@@ -12,7 +12,6 @@ import { promisify } from 'node:util';
 import type { ProofStage } from '../base/prover.ts';
 import { createProver } from '../create-prover.ts';
 import { openZkey } from '../zkey/open-zkey.ts';
-import type { Outcome } from './commands.ts';
 
 const warmRuns = 5;
 const coldRuns = 3;
@@ -79,7 +78,7 @@ export async function measureCircuit(circuit: {
   readonly zkey: string;
   readonly inputPath: string;
   readonly input: Readonly<Record<string, unknown>>;
-}): Promise<Outcome> {
+}) {
   const { wasm, zkey, inputPath, input } = circuit;
   const key = await openZkey(zkey);
   const { domainSize, wires, publicSignals } = key.header;
