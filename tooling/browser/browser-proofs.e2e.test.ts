@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createArtifactStore } from '@pool/circuits';
 import type { VerificationKey } from '@pool/prover';
+import type * as DropIn from '@pool/prover/snarkjs';
 import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -153,6 +154,37 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
     expect(result.detail).toMatch(/^WebGPU, google swiftshader/);
     if (isFull) await expectProofs(result, small.verificationKey);
     await gpu.close();
+  });
+
+  it('has the drop-in for snarkjs, with URLs and files in memory', async () => {
+    const server = await servePage({
+      folder,
+      isolated: true,
+      files: { '/circuit.wasm': String(small.wasm), '/circuit.zkey': String(small.zkey) },
+    });
+    const { page, errors } = await openPage(browser, server.origin);
+    const made = await page.evaluate(async (input) => {
+      const { groth16, wtns, zKey } = (globalThis as unknown as { dropIn: typeof DropIn }).dropIn;
+      const [wasm, zkey] = ['circuit.wasm', '/circuit.zkey'];
+      const witness: DropIn.OutputFile = { type: 'mem' };
+      await wtns.calculate(input, wasm, witness);
+      const proofs = [
+        await groth16.prove(zkey, { type: 'mem', data: witness.data ?? new Uint8Array() }),
+        await groth16.fullProve(input, wasm, zkey),
+      ];
+      const key = await zKey.exportVerificationKey(zkey);
+      const checks = proofs.map(({ proof, publicSignals }) =>
+        groth16.verify(key, publicSignals, proof),
+      );
+      return { proofs, checks: await Promise.all(checks) };
+    }, squares);
+    expect(made.checks).toEqual([true, true]);
+    for (const { proof, publicSignals } of made.proofs) {
+      expect(await groth16.verify(small.verificationKey, publicSignals, proof)).toBe(true);
+    }
+    expect([...errors, ...server.violations]).toEqual([]);
+    await page.context().close();
+    server.close();
   });
 
   it('names the file of a thread that the server does not have', async () => {

@@ -1,5 +1,7 @@
 // The prover in a page. Tests and the benchmark call `provePage` through the browser's debugger.
+
 import { createProver, ProverError, type ProverOptions, type VerificationKey } from '@pool/prover';
+import * as dropIn from '@pool/prover/snarkjs';
 
 export type PageTask = {
   readonly options: Pick<ProverOptions, 'threads' | 'accelerator' | 'allowSoftwareAdapter'>;
@@ -104,4 +106,4 @@ async function run(task: PageTask): Promise<PageResult> {
   }
 }
 
-Object.assign(globalThis, { provePage: run });
+Object.assign(globalThis, { provePage: run, dropIn });
