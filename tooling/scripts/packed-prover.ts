@@ -1,14 +1,20 @@
 // The prover as a user installs it: the packed tarballs of prover and kernels in an empty project, by npm alone, under every runtime
-// that the README names. The program is examples/prove-any-circuit, which must prove and end by itself.
+// that the README names. The programs are examples/prove-any-circuit and the command, which must end by themselves, and
+// examples/replace-snarkjs.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { createSmallCircuit, endSnarkjsThreads } from '../../packages/prover/test/small-circuit.ts';
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const program = join(root, 'examples/prove-any-circuit/src/main.ts');
+const service = join(root, 'examples/replace-snarkjs/src/main.ts');
+const command = 'node_modules/@pool/prover/bin/pool-prover.js';
 
 /** Kept between calls: about 400 MB. */
 const runtimeFolder = join(root, '.cache/runtimes');
@@ -62,6 +68,25 @@ export async function checkPackedProver(tarballs: readonly string[]): Promise<st
     const { status, stdout, combined } = await execute(['timeout', '60', ...command, ...files]);
     if (status !== 0 || !stdout.includes('"391"')) failures.push(`${name}:\n${combined}`);
   };
+  const expectCommand = async (...args: readonly string[]) => {
+    const { status, combined } = await execute([inRuntimes('node22/bin/node'), command, ...args]);
+    if (status !== 0) failures.push(`pool-prover ${args.join(' ')}:\n${combined}`);
+  };
+  const expectService = async (name: string, [first = '', ...others]: readonly string[]) => {
+    const child = spawn(first, [...others, 'service.ts', ...files.slice(0, 2)], {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const signal = AbortSignal.timeout(60_000);
+      const [url] = (await once(createInterface(child.stdout), 'line', { signal })) as [string];
+      const body = '{ "product": 391, "a": 17, "b": 23 }';
+      const answer = await (await fetch(url, { method: 'POST', body })).text();
+      if (!answer.includes('"391"')) failures.push(`${name}, replace-snarkjs:\n${answer}`);
+    } finally {
+      child.kill();
+    }
+  };
   try {
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
     writeFileSync(join(project, 'input.json'), '{ "product": 391, "a": 17, "b": 23 }');
@@ -74,10 +99,16 @@ export async function checkPackedProver(tarballs: readonly string[]): Promise<st
     if (!(Number.parseInt(size, 10) <= maximumMegabytes)) failures.push(`installed MB: ${size}`);
 
     await execute(['cp', program, 'main.ts']);
-    for (const [name, command] of Object.entries(runtimes)) {
-      await expectProof(name, [...command, 'main.ts']);
+    await execute(['cp', service, 'service.ts']);
+    for (const [name, runtime] of Object.entries(runtimes)) {
+      await expectProof(name, [...runtime, 'main.ts']);
+      await expectService(name, runtime);
     }
-    const load = 'const { createProver } = require("@pool/prover"); createProver();';
+    await expectCommand('g16f', 'input.json', circuit.wasm, circuit.zkey);
+    await expectCommand('zkev', circuit.zkey, 'verification_key.json');
+    await expectCommand('g16v');
+    const load =
+      'const { createProver } = require("@pool/prover"); createProver(); require("@pool/prover/snarkjs").groth16.verify;';
     const required = await execute([inRuntimes('node22/bin/node'), '--eval', load]);
     if (required.status !== 0) failures.push(`require in Node 22:\n${required.combined}`);
     const old = await execute([

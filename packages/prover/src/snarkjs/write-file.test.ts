@@ -49,7 +49,7 @@ it('replaces what a link points to, and not the link', async () => {
 });
 
 it('writes into a pipe, which cannot be replaced', async () => {
-  execFileSync('mkfifo', [path]);
+  execFileSync('/usr/bin/mkfifo', [path]);
   const [read] = await Promise.all([readFile(path, 'utf8'), writeWholeFile(path, 'new')]);
   expect(read).toBe('new');
   expect((await stat(path)).isFIFO()).toBe(true);
