@@ -6,8 +6,9 @@
  */
 import { PoolError } from '@pool/core';
 import { createConstants, elementBytes, writeFieldFunctions } from './field-functions.ts';
+import { writeMontgomeryProduct, writeReduction } from './montgomery-product.ts';
 import { scratchElements, writePoseidonBody, writePower } from './poseidon-function.ts';
-import { writeProduct, writeSum } from './short-operands.ts';
+import { writeProduct, writeQuotient, writeRemainder, writeSum } from './short-operands.ts';
 import { encodeType, encodeUnsigned, i32, store } from './wasm-code.ts';
 import {
   append,
@@ -106,12 +107,16 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
   for (const [name, write] of [
     ['Fr_mul', writeProduct],
     ['Fr_add', writeSum],
+    ['Fr_idiv', writeQuotient],
+    ['Fr_mod', writeRemainder],
   ] as const) {
     const index = indexOf(name) - imported;
     const moved = imported + bodies.length + added.length;
     added.push({ parameters: 3, body: [...(bodies[index] ?? [])] });
     bodies[index] = Uint8Array.from(write(copy, moved));
   }
+  bodies[indexOf('Fr_F1m_mul') - imported] = Uint8Array.from(writeMontgomeryProduct());
+  bodies[indexOf('Fr_F1m_fromMontgomery') - imported] = Uint8Array.from(writeReduction());
   const bytes = constants.bytes();
   const end = start + bytes.length;
   view.setUint32(stackAt, end, true);

@@ -26,26 +26,26 @@ import {
   when,
 } from './wasm-code.ts';
 
-const limbBits = 29n;
-const limbCount = 9;
-const limbMask = (1n << limbBits) - 1n;
+export const limbBits = 29n;
+export const limbCount = 9;
+export const limbMask = (1n << limbBits) - 1n;
 const radix = 1n << (limbBits * BigInt(limbCount));
 /** Bytes of an element. A signal of circom's program has as many. */
 export const elementBytes = 40;
 /** Most products in a sum. */
 const maximumTerms = 7;
 
-function indices(length: number): number[] {
+export function indices(length: number): number[] {
   return Array.from({ length }, (_, i) => i);
 }
 function limbsOf(value: bigint): bigint[] {
   return indices(limbCount).map((i) => (value >> (limbBits * BigInt(i))) & limbMask);
 }
-const orderLimbs = limbsOf(scalarFieldOrder);
-const wordsOfOrder = [0n, 64n, 128n, 192n].map((shift) => scalarFieldOrder >> shift);
+export const orderLimbs = limbsOf(scalarFieldOrder);
+export const wordsOfOrder = [0n, 64n, 128n, 192n].map((shift) => scalarFieldOrder >> shift);
 
 /** -1/r modulo 2^29, by Newton's method. */
-function computeInverse(): bigint {
+export function computeInverse(): bigint {
   let inverse = 1n;
   for (let bits = 1; bits < 29; bits *= 2) {
     inverse = BigInt.asUintN(29, inverse * (2n - scalarFieldOrder * inverse));
@@ -142,7 +142,7 @@ function storeLimbs(to: number, limb: number): Code {
 }
 
 /** Pairs of limbs whose product is in a column. */
-function pairsOf(column: number): Array<readonly [number, number]> {
+export function pairsOf(column: number): Array<readonly [number, number]> {
   return indices(limbCount)
     .map((i) => [i, column - i] as const)
     .filter(([, j]) => j >= 0 && j < limbCount);
@@ -182,6 +182,25 @@ function writeSquare(): Code {
   return encodeBody({ i32: 0, i64: locals.count }, [...code, ...storeLimbs(to, locals.limb)]);
 }
 
+/** 64 bits from `bit` on, of a number in `count` limbs in the locals after `first`. */
+export function joinWord(first: number, count: number, bit: number): Code {
+  const starts = indices(count).map((i) => 29 * i - bit);
+  const parts = starts.flatMap((start, i) => {
+    const limb = get(first + i);
+    if (start <= -29 || start >= 64) return [];
+    return [start < 0 ? op('i64.shr_u', limb, i64(-start)) : op('i64.shl', limb, i64(start))];
+  });
+  return fold('i64.or', parts);
+}
+
+/** Limb `i` of a number in four words in the locals after `first`. */
+export function cutLimb(first: number, i: number): Code {
+  const [word, shift] = [Math.floor((29 * i) / 64), (29 * i) % 64];
+  const low = op('i64.shr_u', get(first + word), i64(shift));
+  const high = op('i64.shl', get(first + word + 1), i64(64 - shift));
+  return op('i64.and', shift > 35 && word < 3 ? op('i64.or', low, high) : low, i64(limbMask));
+}
+
 // A signal of circom's program: a 32-bit integer if bit 63 of its first word is 0, else the four words after it, in Montgomery form
 // with R = 2^256 if bit 62 is 1.
 
@@ -190,17 +209,6 @@ function writeStore(): Code {
   const [to, a] = [0, 1];
   const locals = localsAfter(2);
   const limb = (i: number): Code => get(locals.limb + i);
-  const word = (bit: number): Code => {
-    const parts = indices(limbCount).filter((i) => 29 * i - bit > -29 && 29 * i - bit < 64);
-    return fold(
-      'i64.or',
-      parts.map((i) =>
-        29 * i < bit
-          ? op('i64.shr_u', limb(i), i64(bit - 29 * i))
-          : op('i64.shl', limb(i), i64(29 * i - bit)),
-      ),
-    );
-  };
   const differences = indices(limbCount).map((i) =>
     op('i64.xor', limb(i), i64(orderLimbs[i] ?? 0n)),
   );
@@ -211,19 +219,15 @@ function writeStore(): Code {
       indices(limbCount).flatMap((i) => set(locals.limb + i, i64(0))),
     ),
     ...store('i64.store', get(to), i64(1n << 63n)),
-    ...[0, 1, 2, 3].flatMap((i) => store('i64.store', get(to), word(64 * i), 8 + 8 * i)),
+    ...[0, 1, 2, 3].flatMap((i) =>
+      store('i64.store', get(to), joinWord(locals.limb, limbCount, 64 * i), 8 + 8 * i),
+    ),
   ]);
 }
 
 /** (to, signal, add): reads a signal as an element, and adds another one. */
 function writeLoad(constants: Constants, product: number): Code {
   const [to, signal, add, tag, factor, words] = [0, 1, 2, 3, 4, 5];
-  const limb = (bit: number): Code => {
-    const [word, shift] = [Math.floor(bit / 64), bit % 64];
-    const low = op('i64.shr_u', get(words + word), i64(shift));
-    const high = op('i64.shl', get(words + word + 1), i64(64 - shift));
-    return op('i64.and', shift > 35 && word < 3 ? op('i64.or', low, high) : low, i64(limbMask));
-  };
   const plain = constants.placePlain((radix * radix) % scalarFieldOrder);
   const montgomery = constants.placePlain(((radix * radix) >> 256n) % scalarFieldOrder);
   const setWords = (from: number, value: (word: number) => Code): Code =>
@@ -246,7 +250,7 @@ function writeLoad(constants: Constants, product: number): Code {
         ]),
       ],
     ),
-    ...indices(limbCount).flatMap((i) => store('i64.store32', get(to), limb(29 * i), 4 * i)),
+    ...indices(limbCount).flatMap((i) => store('i64.store32', get(to), cutLimb(words, i), 4 * i)),
     ...call(product, get(to), get(to), get(factor), get(add)),
   ]);
 }

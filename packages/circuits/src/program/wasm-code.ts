@@ -34,16 +34,21 @@ function encodeSigned(value: bigint): number[] {
 /** Binary and unary operators by name. */
 const operators = {
   'i32.add': 0x6a,
+  'i32.div_u': 0x6e,
+  'i32.rem_u': 0x70,
   'i32.and': 0x71,
   'i32.shl': 0x74,
   'i32.eq': 0x46,
+  'i32.ne': 0x47,
   'i32.lt_s': 0x48,
   'i32.ge_s': 0x4e,
   'i32.or': 0x72,
   'i64.eqz': 0x50,
   'i64.eq': 0x51,
   'i64.lt_s': 0x53,
+  'i64.lt_u': 0x54,
   'i64.add': 0x7c,
+  'i64.sub': 0x7d,
   'i64.mul': 0x7e,
   'i64.and': 0x83,
   'i64.or': 0x84,
@@ -51,6 +56,7 @@ const operators = {
   'i64.shl': 0x86,
   'i64.shr_u': 0x88,
   'i64.extend32_s': 0xc4,
+  'i64.extend_i32_u': 0xad,
 } as const;
 
 export function op(name: keyof typeof operators, ...operands: readonly Code[]): Code {
