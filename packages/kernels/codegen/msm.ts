@@ -20,17 +20,20 @@
 import { appendJob, infinityBits, jobBytes, pointBytes, runJobs } from './add-pairs.ts';
 import { scalarModulus } from './constants.ts';
 import type { CoordinateField } from './fp2.ts';
-import { bump, get, i64, type ModuleWriter } from './wat.ts';
+import { bump, get, i64, type ModuleWriter, plus, set } from './wat.ts';
 
 /** Maximum number of additions in one call, which share one inversion. */
 const jobsPerCall = 1024;
 
-/** Scalars to prepared scalars; `offset` is the address of H (32 bytes). */
+/**
+ * Scalars to prepared scalars; `offset` is the address of H (32 bytes). The scalar of a point at infinity becomes 0, so that the many
+ * sorts, one for each window, do not read the points.
+ */
 function writePrepare(module: ModuleWriter): void {
   const half = (scalarModulus - 1n) / 2n;
   const word = (value: bigint, index: number): string =>
     i64((value >> BigInt(64 * index)) & ((1n << 64n) - 1n));
-  const params = ['to', 'from', 'count', 'offset'];
+  const params = ['to', 'from', 'points', 'pointBytes', 'count', 'offset'];
   module.func('msm_prepare', { exported: true, params }, (f) => {
     const s = [0, 1, 2, 3].map(() => f.take('i64'));
     const h = [0, 1, 2, 3].map((index) =>
@@ -41,6 +44,9 @@ function writePrepare(module: ModuleWriter): void {
     s.forEach((name, index) => {
       f.push(`(local.set $${name} (i64.load offset=${8 * index} ${get('from')}))`);
     });
+    f.push(`(if (i64.eq (i64.load ${get('points')}) ${i64(infinityBits)}) (then`);
+    for (const name of s) f.push(set(name, i64(0n)));
+    f.push('))');
     // half - s borrows if s is above half.
     f.push(`(local.set $${borrow} (i64.const 0))`);
     for (const [index, name] of s.entries()) {
@@ -71,8 +77,8 @@ function writePrepare(module: ModuleWriter): void {
       const value = index === 3 ? `(i64.or ${get(name)} ${get(sign)})` : get(name);
       f.push(`(i64.store offset=${8 * index} ${get('to')} ${value})`);
     }
-    for (const pointer of ['to', 'from'])
-      f.push(`(local.set $${pointer} (i32.add ${get(pointer)} (i32.const 32)))`);
+    for (const pointer of ['to', 'from']) f.push(bump(pointer, 32));
+    f.push(set('points', plus('points', get('pointBytes'))));
     f.push(`(local.set $count (i32.sub ${get('count')} (i32.const 1)))(br $next)))`);
   });
   // The digit of a prepared scalar: its size in the low 31 bits (0: skip), bit 31 when negative.
@@ -130,7 +136,7 @@ function writeSort(module: ModuleWriter): void {
       (block $${label}e (loop $${label} (br_if $${label}e (i32.ge_u ${get(index)} ${get('count')}))
         (local.set $${digit} (call $msm_digit ${get(scalar)} ${get('bit')} ${get('bits')} ${get('bias')}))
         (local.set $${cell} (i32.add ${get('buckets')} (i32.shl ${get(digit)} (i32.const 2))))
-        (if (i32.and (i32.ne (i32.shl ${get(digit)} (i32.const 1)) (i32.const 0)) (i64.ne (i64.load ${get(point)}) ${i64(infinityBits)})) (then ${body}))
+        (if (i32.shl ${get(digit)} (i32.const 1)) (then ${body}))
         (local.set $${index} (i32.add ${get(index)} (i32.const 1)))
         (local.set $${scalar} (i32.add ${get(scalar)} (i32.const 32)))
         (local.set $${point} (i32.add ${get(point)} ${get('pointBytes')}))

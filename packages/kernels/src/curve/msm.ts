@@ -235,6 +235,8 @@ export async function computeMsm(
               'msm_prepare',
               prepared + first * scalarBytes,
               source + first * scalarBytes,
+              table + first * pointSize[group],
+              pointSize[group],
               size,
               offset,
             ],
