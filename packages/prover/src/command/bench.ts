@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ProofStage } from '../base/prover.ts';
-import { createProver } from '../create-prover.ts';
+import { createProver, type ProverOptions } from '../create-prover.ts';
 import { openZkey } from '../zkey/open-zkey.ts';
 
 const warmRuns = 5;
@@ -53,11 +53,19 @@ function medianOf(runs: readonly Run[]): Run {
   return sorted[Math.floor(runs.length / 2)] ?? { seconds: 0, stages: {} };
 }
 
-async function measureCold(files: readonly string[]): Promise<Run> {
+async function measureCold(files: readonly string[], flags: readonly string[]): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'pool-prover-'));
   const outputs = ['proof.json', 'public.json'].map((name) => join(folder, name));
   const [, program = ''] = process.argv;
-  const args = [...process.execArgv, program, 'groth16', 'fullprove', ...files, ...outputs];
+  const args = [
+    ...process.execArgv,
+    program,
+    'groth16',
+    'fullprove',
+    ...files,
+    ...outputs,
+    ...flags,
+  ];
   try {
     return await measure(() => promisify(execFile)(process.execPath, args));
   } finally {
@@ -73,24 +81,28 @@ async function repeat(count: number, work: () => Promise<Run>): Promise<Run[]> {
   return runs;
 }
 
-export async function measureCircuit(circuit: {
-  readonly wasm: string;
-  readonly zkey: string;
-  readonly inputPath: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}) {
+export async function measureCircuit(
+  circuit: {
+    readonly wasm: string;
+    readonly zkey: string;
+    readonly inputPath: string;
+    readonly input: Readonly<Record<string, unknown>>;
+  },
+  { keyCacheDir }: Pick<ProverOptions, 'keyCacheDir'>,
+) {
   const { wasm, zkey, inputPath, input } = circuit;
   const key = await openZkey(zkey);
   const { domainSize, wires, publicSignals } = key.header;
   await key.close();
 
-  const prover = createProver();
+  const flags = keyCacheDir === undefined ? [] : ['--key-cache-dir', keyCacheDir];
+  const prover = createProver({ keyCacheDir });
   const prove = () =>
     measure((observe) => prover.prove({ circuit: { wasm, zkey }, input, onProgress: observe }));
   try {
     const first = await prove();
     const warm = await repeat(warmRuns, prove);
-    const cold = await repeat(coldRuns, () => measureCold([inputPath, wasm, zkey]));
+    const cold = await repeat(coldRuns, () => measureCold([inputPath, wasm, zkey], flags));
     const { kind, detail } = prover.accelerator;
     const median = medianOf(warm);
     const stages = Object.entries(median.stages)

@@ -126,7 +126,10 @@ it('takes aliases, any letter case and options with one dash, and prints JSON', 
   const proof = '@/p.json @/s.json';
   const calculated = await call('WC @/circuit.wasm @/input.json @/w.wtns -verbose');
   expect(calculated).toEqual({ ...quiet, stderr: expect.stringContaining('w.wtns') });
-  const proved = await call(`zksnark Proof @/circuit_final.zkey @/w.wtns ${proof} --json`);
+  const proved = await call(
+    `zksnark Proof @/circuit_final.zkey @/w.wtns ${proof} --json --key-cache-dir @/keys`,
+  );
+  expect(await readdir(join(folder, 'keys'))).toHaveLength(1);
   expect(JSON.parse(proved.stdout)).toEqual({
     proof: join(folder, 'p.json'),
     public: join(folder, 's.json'),

@@ -25,7 +25,8 @@ function renderHelp(command: Command | undefined): string {
   return `${blocks.join('\n')}
 
 [file] may be left out, then the file has this name. <file> is required. Files are replaced as a whole.
---json prints one JSON object. --verbose reports in a pipe too. Exit codes: 0 success, 1 failure or an invalid proof, 99 wrong usage.
+--json prints one JSON object. --verbose reports in a pipe too. --key-cache-dir <folder> keeps prepared keys for later proofs.
+Exit codes: 0 success, 1 failure or an invalid proof, 99 wrong usage.
 `;
 }
 
@@ -60,6 +61,7 @@ const options = {
   json: { type: 'boolean' },
   verbose: { type: 'boolean', short: 'v' },
   help: { type: 'boolean', short: 'h' },
+  'key-cache-dir': { type: 'string' },
 } as const;
 
 /** snarkjs also takes its long options with one dash. */
@@ -120,7 +122,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
           : `${first} is not a command of pool-prover. snarkjs has more: setup, ceremonies, PLONK and FFLONK stay there.`,
       );
     }
-    const outcome = await found.command.run(fillIn(found.command, found.values));
+    const outcome = await found.command.run(fillIn(found.command, found.values), {
+      keyCacheDir: values['key-cache-dir'],
+    });
     print(outcome, isJson, values.verbose === true);
     return outcome.exitCode ?? 0;
   } catch (error) {

@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 import type { ProofResult, ProveRequest } from '../base/prover.ts';
+import type { ProverOptions } from '../create-prover.ts';
 import { readArray, readObject, writeJson } from './json-files.ts';
 import { createProgress } from './progress.ts';
 
@@ -18,6 +20,8 @@ export type Outcome = {
   readonly exitCode?: number;
 };
 
+export type CommandOptions = Pick<ProverOptions, 'keyCacheDir'>;
+
 export type Command = {
   /** Its full name, and the other names that snarkjs accepts. */
   readonly names: readonly [string, ...string[]];
@@ -25,7 +29,7 @@ export type Command = {
   readonly parameters: string;
   readonly summary: string;
   /** @param values - of all parameters, in their order */
-  readonly run: (values: readonly string[]) => Promise<Outcome>;
+  readonly run: (values: readonly string[], options: CommandOptions) => Promise<Outcome>;
 };
 
 /** One proof in one process: on the processor, because a graphics device takes longer to start than such a proof. */
@@ -33,9 +37,10 @@ async function proveOnce(
   request: ProveRequest,
   proofPath: string,
   publicPath: string,
+  options: CommandOptions,
 ): Promise<Outcome> {
   const { createProver } = await import('../create-prover.ts');
-  const prover = createProver({ accelerator: 'cpu' });
+  const prover = createProver({ accelerator: 'cpu', ...options });
   const progress = createProgress();
   const startedMs = performance.now();
   let result: ProofResult;
@@ -58,17 +63,17 @@ const prove: Command = {
   names: ['groth16 prove', 'g16p', 'zpw', 'zksnark proof', 'proof'],
   parameters: '[circuit_final.zkey] [witness.wtns] [proof.json] [public.json]',
   summary: 'Proves from a witness',
-  run: async ([zkey = '', witness = '', proofPath = '', publicPath = '']) =>
-    await proveOnce({ circuit: { zkey }, witness }, proofPath, publicPath),
+  run: async ([zkey = '', witness = '', proofPath = '', publicPath = ''], options) =>
+    await proveOnce({ circuit: { zkey }, witness }, proofPath, publicPath, options),
 };
 
 const fullProve: Command = {
   names: ['groth16 fullprove', 'g16f', 'g16i'],
   parameters: '[input.json] [circuit.wasm] [circuit_final.zkey] [proof.json] [public.json]',
   summary: 'Computes the witness and proves',
-  run: async ([inputPath = '', wasm = '', zkey = '', proofPath = '', publicPath = '']) => {
+  run: async ([inputPath = '', wasm = '', zkey = '', proofPath = '', publicPath = ''], options) => {
     const input = await readObject(inputPath);
-    return await proveOnce({ circuit: { wasm, zkey }, input }, proofPath, publicPath);
+    return await proveOnce({ circuit: { wasm, zkey }, input }, proofPath, publicPath, options);
   },
 };
 
@@ -131,9 +136,10 @@ const bench: Command = {
   names: ['bench'],
   parameters: '<circuit.wasm> <circuit.zkey> <input.json>',
   summary: 'Measures warm and cold proofs of a circuit on this machine',
-  run: async ([wasm = '', zkey = '', inputPath = '']) => {
+  run: async ([wasm = '', zkey = '', inputPath = ''], options) => {
     const { measureCircuit } = await import('./bench.ts');
-    return await measureCircuit({ wasm, zkey, inputPath, input: await readObject(inputPath) });
+    const input = await readObject(inputPath);
+    return await measureCircuit({ wasm, zkey, inputPath, input }, options);
   },
 };
 
