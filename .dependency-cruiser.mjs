@@ -193,7 +193,7 @@ export default {
     ),
     forbid(
       'testkit-is-for-tests',
-      { pathNot: [TEST, '^apps/sandbox/', '^packages/testkit/', '^tooling/bench/'] },
+      { pathNot: [TEST, '^apps/sandbox/', '^packages/testkit/', '^tooling/(bench|scripts)/'] },
       '^packages/testkit/',
     ),
     forbid(

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { run } from '../src/processes.ts';
 import { listWorkspacePackages, type WorkspacePackage } from '../src/workspace.ts';
+import { checkPackedPage } from './packed-page.ts';
 import { checkPackedProver } from './packed-prover.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -43,12 +44,13 @@ async function checkPackage({ name: packageName, dir }: WorkspacePackage) {
   await step(`import ${name}`, process.execPath, ['--input-type=module', '--eval', importing], dir);
 }
 
-async function checkProver() {
-  const found = await checkPackedProver(
-    ['kernels', 'prover'].map((name) => join(tarballs, `pool-${name}.tgz`)),
-  );
-  process.stdout.write(`${found.length === 0 ? 'ok    ' : 'FAILED'} prover as installed by npm\n`);
-  failures.push(...found.map((text) => `── prover as installed by npm: ${text.trim()}`));
+async function checkInstalled(
+  name: string,
+  check: (tarballs: readonly string[]) => Promise<string[]>,
+) {
+  const found = await check(['kernels', 'prover'].map((one) => join(tarballs, `pool-${one}.tgz`)));
+  process.stdout.write(`${found.length === 0 ? 'ok    ' : 'FAILED'} ${name}\n`);
+  failures.push(...found.map((text) => `── ${name}: ${text.trim()}`));
 }
 
 async function checkGate() {
@@ -80,7 +82,12 @@ await pnpm(
   ...published.map(({ name }) => `--filter=${name}`),
   ...['--recursive', 'pack', '--out', join(tarballs, '%s.tgz')],
 );
-const queue = [checkProver, checkGate, ...published.map((one) => () => checkPackage(one))];
+const queue = [
+  () => checkInstalled('prover as installed by npm', checkPackedProver),
+  () => checkInstalled('prover in a page', checkPackedPage),
+  checkGate,
+  ...published.map((one) => () => checkPackage(one)),
+];
 async function work(): Promise<void> {
   for (let check = queue.shift(); check !== undefined; check = queue.shift()) await check();
 }

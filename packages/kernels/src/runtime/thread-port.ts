@@ -50,7 +50,7 @@ function missingFile(file: URL, cause?: unknown): KernelsError {
   const name = file.pathname.split('/').at(-1);
   return new KernelsError(
     'thread_file_missing',
-    `the program of a thread did not load: ${name} of ${file.protocol === 'file:' ? file.pathname : file.href}. A bundler must write it as a file of its own (see "Bundlers" in the README of @pool/prover), and the page's policy must allow it (worker-src 'self')`,
+    `the program of a thread did not load: ${name} of ${file.protocol === 'file:' ? file.pathname : file.href}. A bundler must write it as a file of its own (see the README of @pool/prover), and the page's policy must allow it (worker-src 'self')`,
     { cause },
   );
 }
