@@ -22,7 +22,7 @@ import { argumentError, ProverError } from './errors.ts';
  *   URL must not change: it is fetched again only when they are no longer in memory.
  * - a `Blob` or `File`
  * - bytes, also in the form of snarkjs (`type: 'mem'`). They must not change during a call. They may change between calls: each call
- *   hashes them, about 1 ms per MB. `new Blob([bytes])` is not hashed.
+ *   hashes them, 1 to 2 ms per MB. `new Blob([bytes])` is not hashed.
  * - a stream. It is read once, and its contents stay in memory as long as the stream object exists.
  */
 export type FileInput =
