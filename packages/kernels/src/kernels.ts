@@ -211,8 +211,13 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
     },
     restoreImage: async (...args) => {
       const restored = await restoreImage(runtime, ...args);
-      if (!('group' in restored)) await ensureDomain(restored.count);
-      return restored;
+      try {
+        if (!('group' in restored)) await ensureDomain(restored.count);
+        return restored;
+      } catch (error) {
+        restored.release();
+        throw error;
+      }
     },
     computeQuotient: async (rows, witness, taskOptions = {}) =>
       computeQuotient(runtime, await ensureDomain(rows.count), rows, witness, taskOptions),

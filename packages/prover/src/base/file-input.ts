@@ -288,7 +288,9 @@ export async function identifyFile(input: FileInput, role: FileRole): Promise<Id
     name,
     path,
     identity,
-    lastingName: typeof group === 'string' ? group : bytesName,
+    // A URL with a query may have a token, or be another one each time.
+    lastingName:
+      typeof group === 'string' && (path !== undefined || !group.includes('?')) ? group : bytesName,
     isUnchanged: async () => (await opened.identify().catch(() => undefined)) === identity,
     open: opened.open,
   };

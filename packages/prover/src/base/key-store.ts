@@ -17,19 +17,28 @@ export type KeyStore = {
 /** Beyond this number the oldest ones are removed. */
 const mostKeys = 8;
 const ending = '.prepared';
+/** No write takes as long. */
+const abandonedMs = 3_600_000;
+
+export async function sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
 
 type Files = NonNullable<ReturnType<typeof findBuiltin<'node:fs/promises'>>>;
 
-async function removeOldest(files: Files, folder: string): Promise<void> {
-  const names = (await files.readdir(folder)).filter((name) => name.endsWith(ending));
+/** Removes the oldest keys, and what a process left that died while it wrote. */
+async function tidy(files: Files, folder: string): Promise<void> {
+  const names = (await files.readdir(folder)).filter((name) => name.includes(ending));
   const aged = await Promise.all(
     names.map(async (name) => {
       const path = `${folder}/${name}`;
-      return { path, writtenMs: (await files.stat(path)).mtimeMs };
+      return { path, isWhole: name.endsWith(ending), writtenMs: (await files.stat(path)).mtimeMs };
     }),
   );
-  const oldest = aged.toSorted((a, b) => b.writtenMs - a.writtenMs).slice(mostKeys);
-  await Promise.all(oldest.map(({ path }) => files.rm(path, { force: true })));
+  const newestFirst = aged.toSorted((a, b) => b.writtenMs - a.writtenMs);
+  const old = newestFirst.filter(({ isWhole }) => isWhole).slice(mostKeys);
+  const left = aged.filter((one) => !one.isWhole && one.writtenMs < Date.now() - abandonedMs);
+  await Promise.all([...old, ...left].map(({ path }) => files.rm(path, { force: true })));
 }
 
 /** A folder of this machine. It is created if it is missing. Undefined where there is no file system. */
@@ -37,8 +46,8 @@ export function openFolderStore(folder: string): KeyStore | undefined {
   const files = findBuiltin('node:fs/promises');
   if (files === undefined) return undefined;
   const pathOf = async (name: string): Promise<string> => {
-    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name));
-    return `${folder}/${bytesToHex(new Uint8Array(digest, 0, 16))}${ending}`;
+    const digest = await sha256Hex(new TextEncoder().encode(name));
+    return `${folder}/${digest.slice(0, 32)}${ending}`;
   };
   return {
     open: async (name) => {
@@ -64,7 +73,7 @@ export function openFolderStore(folder: string): KeyStore | undefined {
         await files.rm(fresh, { force: true });
         throw error;
       }
-      await removeOldest(files, folder);
+      await tidy(files, folder);
     },
   };
 }

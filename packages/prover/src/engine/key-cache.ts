@@ -141,14 +141,17 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
   };
 
   /** Best effort: without it, the next process prepares the key again. */
-  const keep = async (file: IdentifiedFile, key: HeldKey): Promise<void> => {
+  const keep = async (file: IdentifiedFile, key: HeldKey, signal?: AbortSignal): Promise<void> => {
     const { identity, lastingName } = file;
-    const format = await engine.describeImageFormat?.();
+    const { describeImageFormat } = engine;
     const images = key.resident.createImages?.();
-    if (store === undefined || lastingName === undefined || format === undefined) return;
-    if (images === undefined) return;
-    const chunks = writePreparedKey({ identity, format }, key, images);
-    await store.write(lastingName, chunks).catch(() => undefined);
+    if (store === undefined || lastingName === undefined || images === undefined) return;
+    try {
+      const format = (await describeImageFormat?.()) ?? '';
+      await store.write(lastingName, writePreparedKey({ identity, format }, key, images, signal));
+    } catch {
+      // No space, no permission, or the proof was aborted.
+    }
   };
 
   const load = async (file: IdentifiedFile, options: EngineOptions): Promise<HeldKey> => {
@@ -173,7 +176,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
         );
       }
       const key = { resident, header, ic, charge: Math.max(needed, resident.bytes) };
-      await keep(file, key);
+      await keep(file, key, signal);
       return key;
     } finally {
       await zkey.close();

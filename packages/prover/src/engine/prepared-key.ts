@@ -9,6 +9,7 @@
 import { bytesToHex, hexToBytes } from '@noble/curves/utils.js';
 import { type Image, type ImageShape, imageChunkBytes } from '@pool/kernels';
 import type { FileSource } from '../base/byte-sources.ts';
+import { sha256Hex } from '../base/key-store.ts';
 import type { ZkeyHeader } from '../zkey/zkey.ts';
 
 /** What a prepared key was made for. It is used for nothing else. */
@@ -46,11 +47,12 @@ type Head = PreparedFor & {
 
 const magic = new TextEncoder().encode('poolkey1');
 const startBytes = magic.length + 4 + 32;
-/** Digests of more than 4 GiB fit. */
-const mostHeadBytes = 2 ** 20;
+/** 100,000 public signals and the digests of more than 4 GiB fit. */
+const mostHeadBytes = 2 ** 24;
 
-async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+/** The identity may be a URL or path, which says nothing to others as a digest. */
+async function describeUse({ identity, format }: PreparedFor): Promise<PreparedFor> {
+  return { identity: await sha256Hex(new TextEncoder().encode(identity)), format };
 }
 
 /** Each chunk is valid until the next one. */
@@ -68,11 +70,15 @@ export async function* writePreparedKey(
   made: PreparedFor,
   key: { readonly header: ZkeyHeader; readonly ic: Uint8Array },
   images: ReadonlyMap<string, Image>,
+  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const parts: Head['parts'][number][] = [];
   for (const [name, image] of images) {
     const digests: string[] = [];
-    for (const chunk of chunksOf(image)) digests.push(bytesToHex(await digest(chunk)));
+    for (const chunk of chunksOf(image)) {
+      signal?.throwIfAborted();
+      digests.push(await sha256Hex(chunk));
+    }
     parts.push({ name, shape: image.shape, size: image.size, digests });
   }
   const header = Object.fromEntries(
@@ -81,15 +87,21 @@ export async function* writePreparedKey(
       value instanceof Uint8Array ? bytesToHex(value) : value,
     ]),
   );
-  const head: Head = { ...made, header, ic: bytesToHex(key.ic), parts };
+  const head: Head = { ...(await describeUse(made)), header, ic: bytesToHex(key.ic), parts };
   const text = new TextEncoder().encode(JSON.stringify(head));
+  if (text.length > mostHeadBytes) throw new RangeError('The key has too many public signals.');
   const start = new Uint8Array(startBytes);
   start.set(magic);
   new DataView(start.buffer).setUint32(magic.length, text.length, true);
-  start.set(await digest(text), magic.length + 4);
+  start.set(hexToBytes(await sha256Hex(text)), magic.length + 4);
   yield start;
   yield text;
-  for (const image of images.values()) yield* chunksOf(image);
+  for (const image of images.values()) {
+    for (const chunk of chunksOf(image)) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+  }
 }
 
 async function readHead(source: FileSource): Promise<{ head: Head; end: number } | undefined> {
@@ -103,8 +115,7 @@ async function readHead(source: FileSource): Promise<{ head: Head; end: number }
   }
   const text = new Uint8Array(length);
   await source.read(startBytes, text);
-  if (bytesToHex(await digest(text)) !== bytesToHex(start.subarray(magic.length + 4)))
-    return undefined;
+  if ((await sha256Hex(text)) !== bytesToHex(start.subarray(magic.length + 4))) return undefined;
   // Written by `writePreparedKey`, as the digest shows.
   return { head: JSON.parse(new TextDecoder().decode(text)) as Head, end };
 }
@@ -115,7 +126,8 @@ export async function openPreparedKey(
   made: PreparedFor,
 ): Promise<PreparedKey | undefined> {
   const found = await readHead(source);
-  if (found?.head.identity !== made.identity || found.head.format !== made.format) return undefined;
+  const { identity, format } = await describeUse(made);
+  if (found?.head.identity !== identity || found.head.format !== format) return undefined;
   const { head } = found;
   let { end } = found;
   const parts = new Map<string, PreparedPart>();
@@ -127,7 +139,7 @@ export async function openPreparedKey(
       size,
       read: async (position, into) => {
         await source.read(start + position, into);
-        if (bytesToHex(await digest(into)) !== digests[position / imageChunkBytes]) {
+        if ((await sha256Hex(into)) !== digests[position / imageChunkBytes]) {
           throw new Error('The prepared key is damaged.');
         }
       },

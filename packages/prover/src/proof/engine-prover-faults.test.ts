@@ -1,5 +1,5 @@
 // Faults outside of the prover: callbacks, artifact sources, devices, files.
-import { copyFile, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createOracleEngine, type OracleEngine, oracleKeyBytes } from '../../test/oracle-engine.ts';
@@ -150,6 +150,17 @@ describe('a proving key', () => {
       prover.prove({ circuit: factors, input: { ...input, product: 392 } }),
     ).rejects.toEqual(failure('witness_refused'));
     expect(isLoading).toBe(false);
+    await prover.close();
+  });
+
+  it('in a stream is not read for an input that the program refuses', async () => {
+    const { prover } = setUp({ accelerator: 'cpu' });
+    const zkey = new Blob([await readFile(factors.zkey)]).stream();
+    const circuit = { ...factors, zkey };
+    await expect(prover.prove({ circuit, input: { ...input, product: 392 } })).rejects.toEqual(
+      failure('witness_refused'),
+    );
+    expect((await prover.prove({ circuit, input })).publicSignals).toEqual(['391']);
     await prover.close();
   });
 

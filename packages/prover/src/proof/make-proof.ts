@@ -156,7 +156,7 @@ async function takeKey(
 function loadAhead(
   keeper: EngineKeeper,
   identifying: Promise<IdentifiedFile>,
-  { signal: caller, onProgress }: ProofTask,
+  { artifact, signal: caller, onProgress }: ProofTask,
 ) {
   const stopping = new AbortController();
   const { signal, release } = joinSignals(caller, stopping.signal);
@@ -168,10 +168,15 @@ function loadAhead(
       onProgress(stage, reached);
     }
   });
+  let taking: Promise<TakenKey> | undefined;
   const load = async () => {
     const zkey = await identifying;
     const slot = await keeper.current(zkey);
-    const taking = takeKey(slot, zkey, phases, signal);
+    // A stream can be read only once: it stays for an input that the program accepts.
+    if (signal.aborted || artifact.zkey instanceof ReadableStream) {
+      return undefined;
+    }
+    taking = takeKey(slot, zkey, phases, signal);
     await taking.catch(() => undefined);
     return { slot, taking };
   };
@@ -187,9 +192,10 @@ function loadAhead(
       }
       return await loading;
     },
+    /** Ends the loading. The start of an engine goes on: the next proof needs it. */
     stop: async () => {
       stopping.abort();
-      await loading;
+      await taking?.catch(() => undefined);
     },
   };
 }
