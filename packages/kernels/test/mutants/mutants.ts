@@ -44,7 +44,15 @@ const vitest = join(repository, 'node_modules/vitest/vitest.mjs');
 function findFailure(tests: readonly string[]): string | undefined {
   if (node(copy, 'scripts/build-wasm.ts').status !== 0) return 'the generator';
   const files = tests.map((test) => `packages/kernels/${test}.test.ts`);
-  const run = node(root, vitest, 'run', '--project=unit', '--bail=1', ...files);
+  const run = node(
+    root,
+    vitest,
+    'run',
+    '--project=unit',
+    '--project=unit-slow',
+    '--bail=1',
+    ...files,
+  );
   if (run.status === 0) return undefined;
   if (run.status === null) return 'a test that did not end';
   return /FAIL.* > (.+)/.exec(stripVTControlCharacters(run.stdout + run.stderr))?.[1] ?? 'a test';
