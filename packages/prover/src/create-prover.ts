@@ -5,9 +5,10 @@
  */
 import { findBuiltin } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
-import { argumentError, ProverError } from './base/errors.ts';
+import { argumentError } from './base/errors.ts';
 import { openFolderStore } from './base/key-store.ts';
 import type { ArtifactSource, Prover } from './base/prover.ts';
+import { assertRuntime } from './base/runtime.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
 import type { AcceleratorChoice } from './engine/engine-keeper.ts';
@@ -63,20 +64,6 @@ function findMemory(): number {
   return limit > 0 && limit < machine ? limit : machine;
 }
 
-/** The first major version of Node with what the engine needs. Bun and Deno report the version that they are like. */
-const minimumNode = 22;
-
-function assertRuntime(): void {
-  const { process } = globalThis as { readonly process?: Partial<NodeJS.Process> };
-  const version = process?.versions?.node;
-  if (version !== undefined && Number.parseInt(version, 10) < minimumNode) {
-    throw new ProverError(
-      'runtime_unsupported',
-      `This is Node ${version}; @pool/prover needs Node ${minimumNode}.18 or later. Install a newer Node.`,
-    );
-  }
-}
-
 const defaultDeviceBytes = 4 * 2 ** 30;
 
 /** 32-bit WebAssembly cannot address more. */
@@ -94,7 +81,7 @@ const accelerators: readonly unknown[] = ['auto', 'webgpu', 'cpu'] satisfies Acc
  * await prover.close();
  *
  * @throws ProverError `argument_invalid` for an option of the wrong type or out of range; `runtime_unsupported` in a version of
- *   Node before 22
+ *   Node before 22.18
  */
 export function createProver<C extends string = string>(options: ProverOptions<C> = {}): Prover<C> {
   assertRuntime();

@@ -21,9 +21,13 @@ export type FileSource = ByteSource & { readonly close: () => Promise<void> };
 
 /** The error for contents that need more memory than the prover may use. */
 export function tooLarge(role: FileRole, maximumBytes: number): ProverError {
+  const advice =
+    role === 'proving key'
+      ? 'Raise memoryBudgetBytes, or give a path or a Blob'
+      : 'Raise memoryBudgetBytes';
   return new ProverError(
     'memory_budget_exceeded',
-    `The ${role} has more than ${Math.floor(maximumBytes / 2 ** 20)} MB, which the prover may use. Raise memoryBudgetBytes.`,
+    `The ${role} has more than ${Math.floor(maximumBytes / 2 ** 20)} MB, which the prover may use. ${advice}.`,
   );
 }
 
@@ -38,9 +42,14 @@ export async function readChunks(
     readonly role: FileRole;
     readonly onBytes?: ((received: number) => void) | undefined;
     readonly toError: (error: unknown) => ProverError;
+    /** Longest time without a chunk, in milliseconds. Default: no limit. */
+    readonly idleMs?: number | undefined;
+    /** Wipes the chunks if the stream fails. */
+    readonly isSecret?: boolean | undefined;
   },
 ): Promise<readonly Uint8Array[]> {
   const { role, signal, maximumBytes = Number.POSITIVE_INFINITY, onBytes, toError } = options;
+  const { idleMs, isSecret = false } = options;
   if (stream.locked)
     throw argumentError(`The stream of the ${role} was read before. Give a new one.`);
   const reader = stream.getReader();
@@ -50,10 +59,22 @@ export async function readChunks(
   signal?.addEventListener('abort', cancel, { once: true });
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let isIdle = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const startTimer = (): void => {
+    clearTimeout(timer);
+    if (idleMs === undefined) return;
+    timer = setTimeout(() => {
+      isIdle = true;
+      cancel();
+    }, idleMs);
+  };
   try {
     for (;;) {
+      startTimer();
       const { done, value } = await reader.read();
       signal?.throwIfAborted();
+      if (isIdle) throw new Error(`no data arrived for ${idleMs} ms`);
       if (done) return chunks;
       if (!((value as unknown) instanceof Uint8Array)) {
         throw argumentError(`The stream of the ${role} must give chunks of type Uint8Array.`);
@@ -65,14 +86,21 @@ export async function readChunks(
     }
   } catch (error) {
     cancel();
+    if (isSecret) wipe(chunks);
     signal?.throwIfAborted();
     throw error instanceof ProverError ? error : toError(error);
   } finally {
+    clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
   }
 }
 
-export function createChunkSource(chunks: readonly Uint8Array[]): FileSource {
+function wipe(chunks: readonly Uint8Array[]): void {
+  for (const chunk of chunks) chunk.fill(0);
+}
+
+/** @param isSecret - whether `close` wipes the chunks */
+export function createChunkSource(chunks: readonly Uint8Array[], isSecret = false): FileSource {
   let size = 0;
   const ends = chunks.map((chunk) => {
     size += chunk.length;
@@ -102,7 +130,10 @@ export function createChunkSource(chunks: readonly Uint8Array[]): FileSource {
         done += piece.length;
       }
     },
-    close: () => Promise.resolve(),
+    close: () => {
+      if (isSecret) wipe(chunks);
+      return Promise.resolve();
+    },
   };
 }
 

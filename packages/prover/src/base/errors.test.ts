@@ -151,6 +151,22 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
         vi.unstubAllGlobals();
       }
     },
+    'a Node that is a little too old': async () => {
+      vi.stubGlobal('process', { versions: { node: '22.17.1' } });
+      try {
+        await readVerificationKey(circuit.zkey);
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    },
+    'a verifier in a Node that is too old': () => {
+      vi.stubGlobal('process', { versions: { node: '20.20.2' } });
+      try {
+        createProofVerifier();
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    },
   },
   prover_closed: {
     'a proof after close': async () => {

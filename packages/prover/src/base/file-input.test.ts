@@ -1,8 +1,9 @@
 // Every form of a file, through whole proofs over the plain engine: its counts say when a key was loaded.
 import { openAsBlob } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOracleEngine, oracleKeyBytes } from '../../test/oracle-engine.ts';
@@ -15,6 +16,8 @@ import {
 } from '../../test/small-circuit.ts';
 import { createKeyCache } from '../engine/key-cache.ts';
 import { readVerificationKey } from '../zkey/open-zkey.ts';
+import { readChunks } from './byte-sources.ts';
+import { ProverError } from './errors.ts';
 import { type FileInput, identifyFile, openFile, readFile as readWhole } from './file-input.ts';
 import type { ProvingArtifact } from './prover.ts';
 
@@ -231,6 +234,47 @@ describe('a file that cannot be read names itself, the reason and whether to try
     });
   });
 
+  it('a body of another length than announced, but not from another origin, which hides its encoding', async () => {
+    const headers = { 'content-length': '7' };
+    const response = new Response('longer than that', { headers });
+    Object.defineProperty(response, 'type', { value: 'cors' });
+    vi.stubGlobal('fetch', () => Promise.resolve(response));
+    onTestFinished(() => {
+      vi.unstubAllGlobals();
+    });
+    const onBytes = vi.fn();
+    const source = await openFile(`${origin}/a.zkey`, 'proving key', { onBytes });
+    expect(source.size).toBe(16);
+    expect(onBytes).not.toHaveBeenCalled();
+  });
+
+  it('a body that stops', async () => {
+    const reading = readChunks(
+      new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) }),
+      {
+        role: 'proving key',
+        idleMs: 1,
+        toError: (cause) =>
+          new ProverError('artifact_unreadable', 'away', { retryable: true, cause }),
+      },
+    );
+    await expect(reading).rejects.toMatchObject({ code: 'artifact_unreadable', retryable: true });
+  });
+
+  it('a witness or program that became shorter', async () => {
+    const path = join(circuit.folder, 'shorter.wtns');
+    await writeFile(path, files.zkey);
+    for (const role of ['witness', 'witness program'] as const) {
+      const source = await openFile(path, role);
+      await expect(source.read(source.size - 1, new Uint8Array(2))).rejects.toMatchObject({
+        code: 'artifact_unreadable',
+        retryable: true,
+        message: expect.stringContaining(`The ${role} shorter.wtns`),
+      });
+      await source.close();
+    }
+  });
+
   it('a stream that fails', async () => {
     const { prove } = open();
     const zkey = new ReadableStream<Uint8Array>({
@@ -284,6 +328,48 @@ it('a download ends with the caller’s signal', async () => {
   await vi.waitFor(() => expect(requests).toContain('/silent'), { timeout: 30_000 });
   abort.abort();
   await expect(proof).rejects.toMatchObject({ code: 'proof_aborted' });
+});
+
+it('copies of a witness are wiped', async () => {
+  const secret = new Uint8Array([7, 7, 7]);
+  const copies: Uint8Array[] = [];
+  const { arrayBuffer } = Blob.prototype;
+  const spy = vi.spyOn(Blob.prototype, 'arrayBuffer').mockImplementation(async function (
+    this: Blob,
+  ) {
+    const buffer = await arrayBuffer.call(this);
+    copies.push(new Uint8Array(buffer));
+    return buffer;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const into = new Uint8Array(3);
+  await (await openFile(new Blob([secret]), 'witness')).read(0, into);
+  expect(into).toEqual(secret);
+
+  const fetched = (...ends: ((stream: ReadableStreamDefaultController<Uint8Array>) => void)[]) => {
+    const chunk = secret.slice();
+    copies.push(chunk);
+    const body = new ReadableStream<Uint8Array>({
+      start: (stream) => stream.enqueue(chunk),
+      pull: (stream) => {
+        for (const end of ends) end(stream);
+      },
+    });
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response(body)));
+  };
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+  });
+  fetched((stream) => stream.close());
+  const source = await openFile(`${origin}/a.wtns`, 'witness');
+  await source.read(0, into);
+  expect(into).toEqual(secret);
+  await source.close();
+  fetched((stream) => stream.error(new Error('cut')));
+  await expect(openFile(`${origin}/a.wtns`, 'witness')).rejects.toMatchObject({
+    code: 'artifact_unreadable',
+  });
+  expect(copies).toEqual([new Uint8Array(3), new Uint8Array(3), new Uint8Array(3)]);
 });
 
 it('a stream ends with the caller’s signal', async () => {

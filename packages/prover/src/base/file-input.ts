@@ -79,7 +79,11 @@ function unreadable(
 function openPath(path: string, role: FileRole, name: string): Opened {
   const fail = (error: unknown): never => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (code === 'zkey_malformed') throw error;
+    if (code === 'zkey_malformed') {
+      if (role === 'proving key') throw error;
+      const why = 'it became shorter while it was read. Try again.';
+      throw unreadable(role, name, why, { retryable: true, cause: error });
+    }
     const why = permanent[code];
     const other = `${code === '' ? 'the system failed' : code}. Try again.`;
     throw unreadable(role, name, why ?? other, { retryable: why === undefined, cause: error });
@@ -99,7 +103,11 @@ function openPath(path: string, role: FileRole, name: string): Opened {
 
 const temporaryStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
+/** A server that sends nothing for so long is away. In milliseconds. */
+const idleMs = 60_000;
+
 function openUrl(url: URL, role: FileRole, name: string): Opened {
+  const isSecret = role === 'witness';
   const connectionFailed = (cause: unknown) =>
     unreadable(role, name, `the connection to ${url.host} failed. Try again.`, {
       retryable: true,
@@ -119,14 +127,20 @@ function openUrl(url: URL, role: FileRole, name: string): Opened {
           retryable: status >= 500 || temporaryStatuses.has(status),
         });
       }
-      // With an encoding, the length is that of the encoded body.
-      const length = headers.has('content-encoding') ? null : headers.get('content-length');
+      // With an encoding, the length is that of the encoded body. Another origin's encoding is hidden from a page.
+      const isEncoded = headers.has('content-encoding') || response.type === 'cors';
+      const length = isEncoded ? null : headers.get('content-length');
       const onBytes =
         length === null ? undefined : (received: number) => report?.(received, Number(length));
       const source = createChunkSource(
-        await readChunks(body, { role, signal, maximumBytes, onBytes, toError: connectionFailed }),
+        await readChunks(body, {
+          ...{ role, signal, maximumBytes, onBytes, idleMs, isSecret },
+          toError: connectionFailed,
+        }),
+        isSecret,
       );
       if (length !== null && Number(length) !== source.size) {
+        await source.close();
         throw unreadable(
           role,
           name,
@@ -165,7 +179,9 @@ function openBlob(blob: Blob, role: FileRole, name: string): Opened {
               cause,
             });
           });
-          await createMemorySource(new Uint8Array(bytes)).read(0, into);
+          const copy = new Uint8Array(bytes);
+          await createMemorySource(copy).read(0, into);
+          if (role === 'witness') copy.fill(0);
         },
         close: () => Promise.resolve(),
       }),

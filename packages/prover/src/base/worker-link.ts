@@ -7,6 +7,7 @@
  */
 import { startThread, type Thread, type WebWorker } from '@pool/kernels';
 import { argumentError, closedError, ProverError } from './errors.ts';
+import { assertRuntime } from './runtime.ts';
 import type { Answer } from './serve-calls.ts';
 
 // Joins several abort signals into one. AbortSignal.any leaves memory behind in each of its sources. Our sources live as long as
@@ -73,6 +74,7 @@ function endError(cause: unknown, message: string): ProverError {
 /**
  * @param file - the thread's own module, which calls {@link serveCalls}
  * @param open - starts it in a browser
+ * @throws ProverError `runtime_unsupported`
  */
 export function createWorkerLink<Request, Result>(
   file: URL,
@@ -82,6 +84,7 @@ export function createWorkerLink<Request, Result>(
     readonly onAnswer: (answer: Answer) => void;
     readonly onEnd: (cause: Error) => void;
   };
+  assertRuntime();
   let worker: { readonly thread: Thread; call: Call | undefined } | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
@@ -148,17 +151,19 @@ export function createWorkerLink<Request, Result>(
           reject(argumentError('An argument contains something that is not plain data.', error));
         }
       });
-      stop();
-      used.thread.setWorking(false);
       if (answer.type === 'error') {
         throw toError(answer);
       }
+      stop();
+      used.thread.setWorking(false);
       // The thread runs our own program, and no other code can write to this channel.
       return answer.result as Result;
     } catch (error) {
       stop();
       if (!(error instanceof ProverError) || signal.aborted || error.code === 'proof_failed') {
         await end(used);
+      } else {
+        used.thread.setWorking(false);
       }
       throw error;
     }

@@ -135,7 +135,8 @@ it('takes aliases, any letter case and options with one dash, and prints JSON', 
     public: join(folder, 's.json'),
     seconds: expect.any(Number),
   });
-  await call('zkev @/circuit_final.zkey @/key.json');
+  await call('zkev @/circuit_final.zkey @/key.json -protocol groth16');
+  expect(await read('key.json')).not.toHaveLength(0);
   const verify = 'verify @/key.json @/s.json @/p.json';
   expect(await call(verify)).toEqual({ ...quiet, stdout: 'OK!\n' });
   await writeFile(join(folder, 's.json'), '["1","2","3"]');
@@ -172,6 +173,12 @@ describe('says what is wrong', () => {
     ['with a folder that is missing', 'zkev @/circuit_final.zkey @/a/b.json', 1, /a\/b\.json/],
   ])('%s', async (_, args, code, message) => {
     expect(await call(args)).toEqual({ code, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  it.each(['plonk setup --json', 'g16v --colour --json'])('as JSON: %s', async (args) => {
+    const { code, stdout, stderr } = await call(args);
+    expect([code, stderr]).toEqual([99, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'argument_invalid' } });
   });
 
   it('in an input, and quotes nothing of it', async () => {

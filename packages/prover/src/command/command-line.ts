@@ -62,6 +62,8 @@ const options = {
   verbose: { type: 'boolean', short: 'v' },
   help: { type: 'boolean', short: 'h' },
   'key-cache-dir': { type: 'string' },
+  // An option of snarkjs: every command here is Groth16.
+  protocol: { type: 'string' },
 } as const;
 
 /** snarkjs also takes its long options with one dash. */
@@ -79,8 +81,9 @@ function parse(args: readonly string[]) {
 
 function describeError(error: unknown) {
   const known = error instanceof ProverError ? error : undefined;
+  const other = error instanceof UsageError ? 'argument_invalid' : 'internal_error';
   return {
-    code: known?.code ?? 'internal_error',
+    code: known?.code ?? other,
     retryable: known?.retryable ?? false,
     message: error instanceof Error ? error.message : String(error),
     // The place in the circuit, for a witness that was refused.
@@ -105,7 +108,8 @@ function print({ json, text, note }: Outcome, isJson: boolean, isVerbose: boolea
 
 /** @returns the exit code */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  let isJson = false;
+  // A command line that is wrong is not parsed.
+  let isJson = args.some((arg) => /^--?json$/.test(arg));
   try {
     const { positionals, values } = parse(args);
     isJson = values.json === true;
@@ -128,7 +132,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     print(outcome, isJson, values.verbose === true);
     return outcome.exitCode ?? 0;
   } catch (error) {
-    if (error instanceof UsageError) {
+    if (error instanceof UsageError && !isJson) {
       process.stderr.write(`${error.message}\n\n${renderHelp(undefined)}`);
       return usageExitCode;
     }
@@ -139,6 +143,6 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       const { code, message, cause } = described;
       process.stderr.write(`${code}: ${message}\n${cause === undefined ? '' : `${cause}\n`}`);
     }
-    return 1;
+    return error instanceof UsageError ? usageExitCode : 1;
   }
 }

@@ -59,7 +59,7 @@ function toVerifierError(error: unknown): unknown {
  * await verifier.close();
  *
  * @param program the thread's module. For tests only
- * @throws ProverError `argument_invalid` for an option out of range
+ * @throws ProverError `argument_invalid` for an option out of range; `runtime_unsupported`
  */
 export function createProofVerifier(
   { maximumCalls = 64, timeoutMs = 10_000 }: ProofVerifierOptions = {},

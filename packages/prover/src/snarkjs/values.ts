@@ -57,12 +57,14 @@ export function renderCallData(proof: object, publicSignals: readonly unknown[])
   const { a, b, c } = toSolidityProof(toDecimals(proof) as Groth16Proof);
   const pair = (words: readonly [string, string]) => `["${words[0]}", "${words[1]}"]`;
   const signals = publicSignals.map((signal) => {
-    const decimal = toDecimals([signal]);
-    try {
-      return `"0x${BigInt(String(decimal)).toString(16).padStart(64, '0')}"`;
-    } catch (error) {
-      throw argumentError('A public signal is not an integer.', error);
+    const isInteger =
+      typeof signal === 'bigint' ||
+      (typeof signal === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(signal));
+    const value = isInteger ? BigInt(signal) : -1n;
+    if (value < 0n || value >> 256n !== 0n) {
+      throw argumentError('A public signal is not a BigInt or decimal string from 0 to 2^256 - 1.');
     }
+    return `"0x${value.toString(16).padStart(64, '0')}"`;
   });
   return `${pair(a)},[${pair(b[0])},${pair(b[1])}],${pair(c)},[${signals.join(',')}]`;
 }

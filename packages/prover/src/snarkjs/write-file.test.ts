@@ -39,6 +39,13 @@ it('leaves the old file to a reader that has opened it, and keeps its permission
   expect(await readdir(folder)).toEqual(['proof.json']);
 });
 
+it('takes the group’s and others’ permissions from a file that becomes secret', async () => {
+  await writeFile(path, 'old');
+  await chmod(path, 0o644);
+  await writeWholeFile(path, 'new', true);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
 it('replaces what a link points to, and not the link', async () => {
   const target = join(folder, 'target.json');
   await writeFile(target, 'old');

@@ -16,7 +16,7 @@ async function findTarget(files: Files, path: string) {
 
 /**
  * @param data - wiped by the caller if it is secret
- * @param isSecret - whether only the owner may read a new file
+ * @param isSecret - whether only the owner may read the file
  * @throws ProverError `argument_invalid` if it cannot be written
  */
 export async function writeWholeFile(
@@ -37,7 +37,7 @@ export async function writeWholeFile(
     }
     const fresh = `${target}.${crypto.randomUUID()}.new`;
     try {
-      const mode = stats === undefined ? (isSecret ? 0o600 : 0o666) : stats.mode & 0o777;
+      const mode = (stats?.mode ?? 0o666) & (isSecret ? 0o700 : 0o777);
       await files.writeFile(fresh, data, { flag: 'wx', mode, flush: true });
       await files.rename(fresh, target);
     } catch (error) {

@@ -17,7 +17,7 @@ let runner: WitnessRunner | undefined;
 /**
  * Computes a witness.
  * @param input - signals by name. Secret
- * @param wtnsFileName - receives the `.wtns` file, which is secret. Only the owner may read a new file
+ * @param wtnsFileName - receives the `.wtns` file, which is secret. Only the owner may read it
  * @param options - accepted and not used
  * @throws ProverError
  */
@@ -29,8 +29,12 @@ async function calculate(
 ): Promise<void> {
   runner ??= createWitnessRunner(defaultWitnessLimits);
   const wires = await runner.compute(toFileInput(wasmFileName), input);
-  const file = encodeWitnessFile(wires);
-  wires.fill(0);
+  let file: Uint8Array;
+  try {
+    file = encodeWitnessFile(wires);
+  } finally {
+    wires.fill(0);
+  }
   let isOurs = true;
   try {
     isOurs = (await writeSecret(wtnsFileName, file)) === 'copied';

@@ -30,6 +30,7 @@ import {
 } from '@pool/kernels';
 import type { FileSource } from '../base/byte-sources.ts';
 import { type FileInput, openFile } from '../base/file-input.ts';
+import { assertRuntime } from '../base/runtime.ts';
 import { malformed, translate, type Zkey } from './zkey.ts';
 
 // Reads the verification key from a proving key, in the JSON form of snarkjs.
@@ -48,16 +49,21 @@ async function readFrom(zkey: Zkey): Promise<VerificationKey> {
   return key;
 }
 
+/** Limit for keys from URLs and streams, which are held in memory. A larger one is read from a path or a Blob. */
+const maximumBytes = 2 ** 32;
+
 /**
  * Reads the verification key out of a proving key, as `snarkjs zkey export verificationkey` does.
  *
  * @example
  * const verificationKey = await readVerificationKey('multiplier.zkey');
  *
- * @throws ProverError `zkey_malformed`, `artifact_unreadable`, `memory_budget_exceeded`, `argument_invalid`
+ * @throws ProverError `zkey_malformed`, `artifact_unreadable`, `memory_budget_exceeded`, `argument_invalid`,
+ *   `runtime_unsupported`
  */
 export async function readVerificationKey(source: FileInput): Promise<VerificationKey> {
-  const zkey = await openZkey(source);
+  assertRuntime();
+  const zkey = await readZkey(await openFile(source, 'proving key', { maximumBytes }));
   try {
     return await translate(readFrom(zkey));
   } finally {
