@@ -6,7 +6,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { VerificationKey } from '@pool/prover';
-import { openBrowser, openPage, servePage } from '@pool/testkit/browser';
+import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
 import { bundlePage } from '../browser/bundle.ts';
 import type { PageResult, PageTask } from '../browser/page.ts';
 import type { SnarkjsTask } from '../browser/snarkjs-page.ts';
@@ -89,6 +89,10 @@ async function visit(
 
 /** Runs the benchmark with the options of the command line. */
 export async function runBrowserBench(args: readonly string[]): Promise<void> {
+  if (!hasBrowser) {
+    process.stdout.write('browser: left out, because there is no /usr/bin/chromium\n');
+    return;
+  }
   const options = {
     runs: { type: 'string', default: '3' },
     circuit: { type: 'string' },

@@ -7,7 +7,7 @@ import type { VerificationKey } from '@pool/prover';
 import type * as DropIn from '@pool/prover/snarkjs';
 import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
 import { groth16 } from 'snarkjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, toInput } from '../../packages/circuits/test/fund-batch.ts';
 import {
   readSpendVector,
@@ -148,12 +148,12 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
       ...['--headless=new', '--enable-unsafe-webgpu', '--enable-features=WebGPU,Vulkan'],
       ...['--use-vulkan=swiftshader', '--use-webgpu-adapter=swiftshader'],
     ]);
+    onTestFinished(() => gpu.close());
     const options = { accelerator: 'webgpu', allowSoftwareAdapter: true } as const;
     const task = { input: squares, options, ready: true, proofs: isFull ? 1 : 0 };
     const result = await prove(true, small, task, gpu);
     expect(result.detail).toMatch(/^WebGPU, google swiftshader/);
     if (isFull) await expectProofs(result, small.verificationKey);
-    await gpu.close();
   });
 
   it('has the drop-in for snarkjs, with URLs and files in memory', async () => {
@@ -162,7 +162,9 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
       isolated: true,
       files: { '/circuit.wasm': String(small.wasm), '/circuit.zkey': String(small.zkey) },
     });
+    onTestFinished(() => server.close());
     const { page, errors } = await openPage(browser, server.origin);
+    onTestFinished(() => page.context().close());
     const made = await page.evaluate(async (input) => {
       const { groth16, wtns, zKey } = (globalThis as unknown as { dropIn: typeof DropIn }).dropIn;
       const [wasm, zkey] = ['circuit.wasm', '/circuit.zkey'];
@@ -183,22 +185,20 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
       expect(await groth16.verify(small.verificationKey, publicSignals, proof)).toBe(true);
     }
     expect([...errors, ...server.violations]).toEqual([]);
-    await page.context().close();
-    server.close();
   });
 
   it('names the file of a thread that the server does not have', async () => {
     const wrong = await mkdtemp(join(tmpdir(), 'pool-page-'));
+    onTestFinished(() => rm(wrong, { recursive: true }));
     await cp(folder, wrong, { recursive: true });
     await rm(join(wrong, 'kernel-worker.js'));
     const server = await servePage({ folder: wrong, isolated: true });
+    onTestFinished(() => server.close());
     const { page } = await openPage(browser, server.origin);
+    onTestFinished(() => page.context().close());
     const task: PageTask = { options: {}, wasm: '', zkey: '', form: 'url', input: {}, proofs: 0 };
     await expect(callPage(page, { ...task, ready: true })).rejects.toThrow(
       /thread_file_missing: the program of a thread did not load: kernel-worker\.js of http/,
     );
-    await page.context().close();
-    server.close();
-    await rm(wrong, { recursive: true });
   });
 });

@@ -1,6 +1,6 @@
 // The prover as a user installs it: the packed tarballs of prover and kernels in an empty project, by npm alone, under every runtime
-// that the README names. The programs are examples/prove-any-circuit and the command, which must end by themselves, and
-// examples/replace-snarkjs.
+// that the README names. The programs are examples/prove-any-circuit, which must end by itself, and examples/replace-snarkjs. The command
+// is tried in Node 22.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const program = join(root, 'examples/prove-any-circuit/src/main.ts');
 const service = join(root, 'examples/replace-snarkjs/src/main.ts');
 const command = 'node_modules/@pool/prover/bin/pool-prover.js';
 
-/** Kept between calls: about 400 MB. */
+/** Kept between calls: about 700 MB. */
 const runtimeFolder = join(root, '.cache/runtimes');
 function node(version: string): string {
   return `npm:node-${process.platform}-${process.arch}@${version}`;
@@ -53,8 +53,9 @@ const workers = [
 export async function checkPackedProver(tarballs: readonly string[]): Promise<string[]> {
   const failures: string[] = [];
   const project = realpathSync(mkdtempSync(join(tmpdir(), 'pool-prover-')));
-  const execute = async ([command = '', ...args]: readonly string[], cwd = project) =>
-    await run(command, args, { cwd, output: 'collect' });
+  // A process that does not end by itself is a failure.
+  const execute = async (command: readonly string[], cwd = project) =>
+    await run('timeout', ['300', ...command], { cwd, output: 'collect' });
   const install = async (cwd: string, ...packages: string[]) => {
     const { status, combined } = await execute(
       ['npm', 'install', '--no-audit', '--no-fund', ...packages],
@@ -65,7 +66,7 @@ export async function checkPackedProver(tarballs: readonly string[]): Promise<st
   const circuit = await createSmallCircuit();
   const files = [circuit.wasm, circuit.zkey, join(project, 'input.json')];
   const expectProof = async (name: string, command: readonly string[]) => {
-    const { status, stdout, combined } = await execute(['timeout', '60', ...command, ...files]);
+    const { status, stdout, combined } = await execute([...command, ...files]);
     if (status !== 0 || !stdout.includes('"391"')) failures.push(`${name}:\n${combined}`);
   };
   const expectCommand = async (...args: readonly string[]) => {
@@ -79,7 +80,15 @@ export async function checkPackedProver(tarballs: readonly string[]): Promise<st
     });
     try {
       const signal = AbortSignal.timeout(60_000);
-      const [url] = (await once(createInterface(child.stdout), 'line', { signal })) as [string];
+      const lines = createInterface(child.stdout);
+      const [url] = (await Promise.race([
+        once(lines, 'line', { signal }),
+        once(child, 'exit', { signal }).then(() => ['']),
+      ])) as [string];
+      if (url === '') {
+        failures.push(`${name}, replace-snarkjs: it ended before it listened`);
+        return;
+      }
       const body = '{ "product": 391, "a": 17, "b": 23 }';
       const answer = await (await fetch(url, { method: 'POST', body })).text();
       if (!answer.includes('"391"')) failures.push(`${name}, replace-snarkjs:\n${answer}`);
