@@ -15,7 +15,11 @@ import {
   type ManifestEntry,
 } from '../artifacts-manifest.ts';
 import { computeSourceDigest, sourceFolder } from '../circuits.ts';
-import { accelerateProgram } from '../program/accelerate-program.ts';
+import {
+  accelerateProgram,
+  poseidonDigest,
+  programVersion,
+} from '../program/accelerate-program.ts';
 import { computeKeyInWorker } from '../setup/key-in-worker.ts';
 import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
@@ -55,8 +59,23 @@ export function computeRecipe(circuit: CircuitName): string {
       describeCompiler(),
       computeSeed(circuit),
       filesVersion,
+      programVersion,
     ]),
   );
+}
+
+/**
+ * Poseidon of another source would be replaced by functions with wrong wires.
+ * @throws PoolError `compile_failed`
+ */
+export function requireKnownPoseidon(folder = sourceFolder()): void {
+  if (computeSourceDigest('poseidon', folder) !== poseidonDigest) {
+    throw new PoolError(
+      'compile_failed',
+      'circom/poseidon.circom or its constants are not those that the witness programs are accelerated for. ' +
+        'Restore them, or adapt src/program/poseidon-function.ts and poseidonDigest.',
+    );
+  }
 }
 
 /** @throws PoolError `insecure_dev_setup` if NODE_ENV is production */
@@ -115,6 +134,7 @@ export async function buildArtifacts(
   options: BuildOptions & { readonly standardKey?: boolean } = {},
 ): Promise<BuiltArtifacts> {
   refuseInProduction();
+  requireKnownPoseidon();
   const { signal, onProgress, standardKey = false } = options;
   const recipe = computeRecipe(circuit);
   const scratch = await mkdtemp(join(folder, '.compile-'));

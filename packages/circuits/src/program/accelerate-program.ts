@@ -4,10 +4,14 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
 import { createConstants, elementBytes, writeFieldFunctions } from './field-functions.ts';
 import { writeMontgomeryProduct, writeReduction } from './montgomery-product.ts';
-import { scratchElements, writePoseidonBody, writePower } from './poseidon-function.ts';
+import {
+  partialRoundCounts,
+  scratchElements,
+  writePoseidonBody,
+  writePower,
+} from './poseidon-function.ts';
 import { writeProduct, writeQuotient, writeRemainder, writeSum } from './short-operands.ts';
 import { encodeType, encodeUnsigned, i32, store } from './wasm-code.ts';
 import {
@@ -18,15 +22,18 @@ import {
   readFunctionNames,
   readSections,
   sections,
+  unknownForm,
   writeEntries,
   writeSections,
 } from './wasm-sections.ts';
 
 const pageBytes = 65_536;
 
-function unknownForm(what: string): PoolError {
-  return new PoolError('compile_failed', `The witness program has an unknown form: ${what}.`);
-}
+/** Part of the artifacts' recipe. Change it whenever the output changes for the same program. */
+export const programVersion = 1;
+
+/** Digest of circom/poseidon.circom and what it includes, for which poseidon-function.ts is written. */
+export const poseidonDigest = 'c7235040dc0a7862e5d5fdf2c9cc58faffd96185087d0424b3e1751b55ac985a';
 
 /**
  * Where the program's stack starts, which grows upwards, is in the four bytes at address 0: one segment of its data.
@@ -55,8 +62,8 @@ function readInputCount(create: Uint8Array): number {
 
 /**
  * @param program WebAssembly that circom compiled from a circuit with circom/poseidon.circom
- * @returns a program with the same interface and the same wires
- * @throws PoolError `compile_failed` if another version of the compiler wrote it
+ * @returns a program with the same interface, and the same wires for inputs below r
+ * @throws PoolError `compile_failed` if another version of the compiler wrote it, it has no Poseidon, or it is accelerated already
  */
 export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> {
   const list = readSections(program);
@@ -87,14 +94,22 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
   const constants = createConstants(start);
   const { functions, at } = writeFieldFunctions(constants, imported + bodies.length);
   const added = [...functions, writePower(constants, at, scratch)];
+  let replaced = 0;
   for (const [name, index] of names) {
     const id = /^Poseidon_(\d+)_run$/.exec(name)?.[1];
     if (id !== undefined) {
       const create = bodies[(names.get(`Poseidon_${id}_create`) ?? 0) - imported];
       const inputs = readInputCount(create ?? new Uint8Array());
+      if (!partialRoundCounts.has(inputs + 1)) {
+        throw unknownForm(`a template Poseidon has ${inputs} inputs`);
+      }
       const body = writePoseidonBody(inputs, constants, at, at.next, scratch);
       bodies[index - imported] = Uint8Array.from(body);
+      replaced++;
     }
+  }
+  if (replaced === 0) {
+    throw unknownForm('it has no template Poseidon');
   }
   const indexOf = (name: string): number => {
     const index = names.get(name);
@@ -103,19 +118,24 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
     }
     return index;
   };
+  const product = Uint8Array.from(writeMontgomeryProduct());
+  const productAt = indexOf('Fr_F1m_mul') - imported;
+  if (Buffer.compare(bodies[productAt] ?? new Uint8Array(), product) === 0) {
+    throw unknownForm('it is accelerated already');
+  }
+  bodies[productAt] = product;
   const copy = indexOf('Fr_copy');
   for (const [name, write] of [
-    ['Fr_mul', writeProduct],
-    ['Fr_add', writeSum],
+    ['Fr_mul', (moved: number) => writeProduct(copy, moved)],
+    ['Fr_add', (moved: number) => writeSum(copy, moved)],
     ['Fr_idiv', writeQuotient],
     ['Fr_mod', writeRemainder],
   ] as const) {
     const index = indexOf(name) - imported;
     const moved = imported + bodies.length + added.length;
     added.push({ parameters: 3, body: [...(bodies[index] ?? [])] });
-    bodies[index] = Uint8Array.from(write(copy, moved));
+    bodies[index] = Uint8Array.from(write(moved));
   }
-  bodies[indexOf('Fr_F1m_mul') - imported] = Uint8Array.from(writeMontgomeryProduct());
   bodies[indexOf('Fr_F1m_fromMontgomery') - imported] = Uint8Array.from(writeReduction());
   const bytes = constants.bytes();
   const end = start + bytes.length;
@@ -124,6 +144,9 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
   const parameterCounts = [2, 3, 4];
   const memory = createReader(contentsOf(sections.memory));
   const [count, flags, pages] = [memory.integer(), memory.integer(), memory.integer()];
+  if (count !== 1 || flags !== 0) {
+    throw unknownForm('it has more than one memory, or its memory has a limit');
+  }
   const morePages = pages + Math.ceil((end - stack) / pageBytes);
   const changed = new Map<number, Uint8Array>([
     [
@@ -154,7 +177,11 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
       ]),
     ],
   ]);
-  return writeSections(
+  const result = writeSections(
     list.map(({ id, contents }) => ({ id, contents: changed.get(id) ?? contents })),
   );
+  if (!WebAssembly.validate(result)) {
+    throw unknownForm('its functions have other types');
+  }
+  return result;
 }

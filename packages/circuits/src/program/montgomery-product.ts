@@ -1,6 +1,7 @@
 /**
  * Products in the form of circom's program: four words, in Montgomery form with R = 2^256, below r. Inside they are those of
- * field-functions.ts: eight digits of 29 bits and one of 24 reduce by 2^256.
+ * field-functions.ts: eight digits of 29 bits and one of 24 reduce by 2^256. Operands must be below r: the result for others may differ
+ * from circom's. All values of a program are below r if its inputs are, and the prover refuses other inputs.
  *
  * @module
  */
@@ -76,7 +77,7 @@ function reduceAndWrite(
     }
     lines.push(set(carry, op('i64.shr_u', get(sum), i64(limbBits))));
   }
-  // The result is below 2 r. The limbs of the digits are free for the difference, and `carry` for the borrow.
+  // The result is below 2 r, as both operands are below r. The limbs of the digits are free for the difference, and `carry` for the borrow.
   lines.push(set(carry, i64(0)));
   for (const i of indices(wordCount)) {
     const order = i64(wordsOfOrder[i] ?? 0n);

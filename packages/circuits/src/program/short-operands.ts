@@ -108,9 +108,9 @@ function writeDivision(operator: 'i32.div_u' | 'i32.rem_u', original: number): C
   ]);
 }
 
-export function writeQuotient(_copy: number, original: number): Code {
+export function writeQuotient(original: number): Code {
   return writeDivision('i32.div_u', original);
 }
-export function writeRemainder(_copy: number, original: number): Code {
+export function writeRemainder(original: number): Code {
   return writeDivision('i32.rem_u', original);
 }

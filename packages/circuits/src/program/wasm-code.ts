@@ -37,7 +37,6 @@ const operators = {
   'i32.div_u': 0x6e,
   'i32.rem_u': 0x70,
   'i32.and': 0x71,
-  'i32.shl': 0x74,
   'i32.eq': 0x46,
   'i32.ne': 0x47,
   'i32.lt_s': 0x48,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { PoolError } from '@pool/core';
 import { encodeUnsigned } from './wasm-code.ts';
 
 /** Numbers of sections. */
@@ -16,6 +17,13 @@ export const sections = {
   code: 10,
   data: 11,
 };
+
+export function unknownForm(what: string): PoolError {
+  return new PoolError(
+    'compile_failed',
+    `The witness program has an unknown form: ${what}. Compile the circuit with circom2 0.2.23, the only tested compiler.`,
+  );
+}
 
 export type Section = { readonly id: number; readonly contents: Uint8Array };
 
@@ -32,7 +40,7 @@ export function createReader(bytes: Uint8Array): Reader {
   let position = 0;
   const take = (count: number): Uint8Array => {
     if (position + count > bytes.length) {
-      throw new RangeError('The module is cut off.');
+      throw unknownForm('it is cut off');
     }
     position += count;
     return bytes.subarray(position - count, position);
