@@ -103,7 +103,7 @@ describe('a holder’s agent behind a dishonest platform and a dishonest gate', 
 
   async function readTotal(): Promise<bigint> {
     const { status, body } = await account.balance();
-    expect(status).toBe(200);
+    expect({ status, code: body['code'], detail: body['detail'] }).toMatchObject({ status: 200 });
     return BigInt(String(body['total']));
   }
 
