@@ -53,7 +53,7 @@ async function visit(
     const task = await readTask(circuit);
     const prove = async (page: Awaited<ReturnType<typeof openPage>>['page'], proofs: number) => {
       if (isOurs) {
-        const ours: PageTask = { ...task, options: {}, form: 'url', proofs };
+        const ours: PageTask = { ...task, options: { keyCacheDir: 'keys' }, form: 'url', proofs };
         const { ms } = await page.evaluate(
           (given) =>
             (globalThis as unknown as { provePage(task: PageTask): Promise<PageResult> }).provePage(

@@ -187,6 +187,27 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
     expect([...errors, ...server.violations]).toEqual([]);
   });
 
+  it('keeps a prepared key for the next visit, which does not fetch the key', async () => {
+    const files = { '/circuit.wasm': String(small.wasm), '/circuit.zkey': String(small.zkey) };
+    const server = await servePage({ folder, isolated: true, files });
+    onTestFinished(() => server.close());
+    const { page, errors } = await openPage(browser, server.origin);
+    const context = page.context();
+    onTestFinished(() => context.close());
+    const task: PageTask = {
+      ...{ wasm: '/circuit.wasm', zkey: '/circuit.zkey', form: 'url', input: squares, proofs: 1 },
+      options: { keyCacheDir: 'keys' },
+    };
+    await expectProofs(await callPage(page, task), small.verificationKey);
+    await context.route('**/circuit.zkey', (route) => route.abort());
+    const again = await context.newPage();
+    await again.goto(server.origin);
+    await expectProofs(await callPage(again, task), small.verificationKey);
+    const other = { ...task, options: { keyCacheDir: 'other' } };
+    await expect(callPage(again, other)).rejects.toThrow(/artifact_unreadable/);
+    expect([...errors, ...server.violations]).toEqual([]);
+  });
+
   it('names the file of a thread that the server does not have', async () => {
     const wrong = await mkdtemp(join(tmpdir(), 'pool-page-'));
     onTestFinished(() => rm(wrong, { recursive: true }));

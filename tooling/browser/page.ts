@@ -4,7 +4,10 @@ import { createProver, ProverError, type ProverOptions, type VerificationKey } f
 import * as dropIn from '@pool/prover/snarkjs';
 
 export type PageTask = {
-  readonly options: Pick<ProverOptions, 'threads' | 'accelerator' | 'allowSoftwareAdapter'>;
+  readonly options: Pick<
+    ProverOptions,
+    'threads' | 'accelerator' | 'allowSoftwareAdapter' | 'keyCacheDir'
+  >;
   /** URLs. */
   readonly wasm: string;
   readonly zkey: string;

@@ -6,7 +6,7 @@
 import { findBuiltin } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
 import { argumentError } from './base/errors.ts';
-import { openFolderStore } from './base/key-store.ts';
+import { openKeyStore } from './base/key-store.ts';
 import type { ArtifactSource, Prover } from './base/prover.ts';
 import { assertRuntime } from './base/runtime.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
@@ -39,7 +39,7 @@ export type ProverOptions<C extends string = string> = {
    */
   readonly cacheDir?: string | undefined;
   /**
-   * Folder of prepared proving keys, so that the first proof of a later process parses nothing. It is created if it is missing, and
+   * Folder of prepared proving keys (in a page: of its origin's private file system), so that the first proof of a later process parses nothing. It is created if it is missing, and
    * keeps the last eight keys, each somewhat smaller than its `.zkey`. Several processes may share it. Nobody else may write there.
    * Default: none.
    */
@@ -102,7 +102,7 @@ export function createProver<C extends string = string>(options: ProverOptions<C
     accelerator: options.accelerator ?? 'auto',
     memoryBudgetBytes,
     deviceMemoryBudgetBytes,
-    keyStore: options.keyCacheDir === undefined ? undefined : openFolderStore(options.keyCacheDir),
+    keyStore: options.keyCacheDir === undefined ? undefined : openKeyStore(options.keyCacheDir),
     witness: {
       maximumBytes: memoryBudgetBytes,
       timeoutMs: options.witnessTimeoutMs ?? defaultWitnessLimits.timeoutMs,

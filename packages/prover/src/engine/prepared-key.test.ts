@@ -19,7 +19,7 @@ import {
   squaresSource,
 } from '../../test/small-circuit.ts';
 import { type FileInput, identifyFile } from '../base/file-input.ts';
-import { openFolderStore } from '../base/key-store.ts';
+import { openKeyStore } from '../base/key-store.ts';
 import { createWitnessRunner } from '../witness/witness-runner.ts';
 import { createCpuEngine } from './cpu-engine.ts';
 import type { Engine } from './engine.ts';
@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 /** What a process does with a key that it has not loaded before. */
 async function start(zkey: FileInput, by: Engine = engine, keptIn = folder) {
-  const keys = createKeyCache(by, budget, openFolderStore(keptIn));
+  const keys = createKeyCache(by, budget, openKeyStore(keptIn));
   const file = await identifyFile(zkey, 'proving key');
   const reads = vi.fn<() => void>();
   const counted: typeof file = {
