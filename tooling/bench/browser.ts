@@ -126,7 +126,7 @@ export async function runBrowserBench(args: readonly string[]): Promise<void> {
   const section = {
     title: 'Proofs in a browser',
     ...createStamp(),
-    about: `Chromium ${version}, headless. A job is witness, proof, blinding and verification; both provers take the same standard key. In a page that is cross-origin isolated ours runs on all cores, in another one on one thread under a policy without \`blob:\`; snarkjs starts workers from \`blob:\` URLs in both, unless it is told to use one thread. First visit: a new profile, from the click to the proof, with the files fetched from this machine. Second visit: a new page of that profile. Warm: the fastest further proof of that page. Load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after the run.`,
+    about: `Chromium ${version}, headless. A job is witness, proof, blinding and verification; both provers take the same standard key. In a page that is cross-origin isolated ours runs on all cores, in another one on one thread under a policy without \`blob:\`; snarkjs starts workers from \`blob:\` URLs in both, unless it is told to use one thread. First visit: a new profile, from the click to the proof, with the files fetched from this machine. Second visit: a new page of that profile, with our key prepared in its private file system. Warm: the fastest further proof of that page. Load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after the run.`,
     tables: [
       {
         columns: ['circuit', 'rows', 'page', 'prover', 'warm', 'first visit', 'second visit'],
