@@ -11,6 +11,11 @@ declare module 'snarkjs' {
       wasm: string | Uint8Array | MemoryFile,
       output: MemoryFile | string,
     ): Promise<void>;
+    check(
+      r1cs: string | Uint8Array,
+      witness: string | Uint8Array,
+      logger?: Logger,
+    ): Promise<boolean>;
     exportJson(witness: MemoryFile): Promise<bigint[]>;
   };
   export const groth16: {

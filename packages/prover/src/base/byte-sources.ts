@@ -7,7 +7,7 @@ import { type ByteSource, createMemorySource } from '@pool/kernels';
 import { argumentError, ProverError } from './errors.ts';
 
 /** What a file is to the prover, for messages. */
-export type FileRole = 'proving key' | 'witness program' | 'witness';
+export type FileRole = 'proving key' | 'witness program' | 'witness' | 'constraint file';
 
 export type OpenOptions = {
   readonly signal?: AbortSignal | undefined;

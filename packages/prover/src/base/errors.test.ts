@@ -16,6 +16,8 @@ import { createMockProver } from '../proof/mock-prover.ts';
 import { createProofVerifier } from '../proof/proof-verifier.ts';
 import { fromSolidityProof, toSolidityProof } from '../proof/solidity-proof.ts';
 import { verifyProof } from '../proof/verify-proof.ts';
+import type { InputFile, OutputFile } from '../snarkjs/files.ts';
+import { wtns } from '../snarkjs/wtns.ts';
 import { openZkey, readVerificationKey } from '../zkey/open-zkey.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
 import type { ArtifactSource, Groth16Proof } from './prover.ts';
@@ -135,6 +137,13 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
     'a proof without points': () => toSolidityProof({} as never),
     'calldata without points': () => fromSolidityProof({} as never),
     'calldata of other words': () => fromSolidityProof({ a: ['x', 'y'] } as never),
+  },
+  r1cs_malformed: {
+    'a constraint file that is a key': async () => {
+      const witness: OutputFile = { type: 'mem' };
+      await wtns.calculate(input, circuit.wasm, witness);
+      await wtns.check(circuit.zkey, witness as InputFile);
+    },
   },
   accelerator_unavailable: { 'no device': () => proveOnDevice() },
   accelerator_lost: { 'a device that goes away': () => proveOnDevice('accelerator_lost') },

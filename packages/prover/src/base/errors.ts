@@ -29,6 +29,8 @@ export type ProverErrorCode =
   | 'witness_program_malformed'
   /** The witness file is damaged, or not a witness over BN254. */
   | 'witness_malformed'
+  /** The constraint file is damaged, not of circom's format, or not over BN254. */
+  | 'r1cs_malformed'
   /** The proving key is damaged, or not a Groth16 key over BN254. */
   | 'zkey_malformed'
   /** A file cannot be read. */

@@ -1,6 +1,6 @@
 // The command as a process, beside snarkjs' own: what one writes, the other reads.
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -35,6 +35,7 @@ beforeEach(async () => {
   };
   await copy('small.wasm', 'circuit.wasm');
   await copy('small.zkey', 'circuit_final.zkey');
+  await copy('small.r1cs', 'circuit.r1cs');
   await writeFile(join(folder, 'input.json'), JSON.stringify(input));
 });
 
@@ -78,7 +79,7 @@ it('proves what snarkjs verifies, under default names and quietly, and leaves no
   expect(JSON.parse(await readText('public.json'))).toHaveLength(3);
   expect((await readdir(folder)).toSorted()).toEqual(
     [
-      ...['circuit.wasm', 'circuit_final.zkey', 'circuit_vk.json', 'input.json'],
+      ...['circuit.r1cs', 'circuit.wasm', 'circuit_final.zkey', 'circuit_vk.json', 'input.json'],
       ...['proof.json', 'public.json'],
     ].toSorted(),
   );
@@ -103,6 +104,32 @@ it('verifies what snarkjs proves, and writes its files byte by byte', async () =
   expect((await readText('p.json')).replaceAll(/[0-9]{60,}/g, '')).toBe(
     (await readText('proof.json')).replaceAll(/[0-9]{60,}/g, ''),
   );
+});
+
+it('checks and exports a witness as snarkjs does', async () => {
+  await theirs('wtns calculate');
+  expect(await ours('wtns check')).toEqual({ ...quiet, stdout: 'WITNESS IS CORRECT\n' });
+  await theirs('wtns export json');
+  const exported = await readText('witness.json');
+  await rm(join(folder, 'witness.json'));
+  expect(await ours('wtns export json')).toEqual(quiet);
+  expect(await readText('witness.json')).toBe(exported);
+  expect((await stat(join(folder, 'witness.json'))).mode & 0o777).toBe(0o600);
+
+  const witness = await read('witness.wtns');
+  witness[witness.length - 32] = (witness.at(-32) ?? 0) ^ 1;
+  await writeFile(join(folder, 'wrong.wtns'), witness);
+  expect(await theirs('wchk circuit.r1cs wrong.wtns')).toMatchObject({ code: 1 });
+  expect(await ours('wchk circuit.r1cs wrong.wtns')).toEqual({
+    code: 1,
+    stdout: 'The witness does not satisfy constraint 3, counted from 0.\nWITNESS IS NOT CORRECT\n',
+    stderr: '',
+  });
+  const refused = await call('g16p @/circuit_final.zkey @/wrong.wtns @/p.json @/s.json');
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^witness_refused: .*wtns check/),
+  });
 });
 
 /** The command in this process. */
@@ -169,6 +196,12 @@ describe('says what is wrong', () => {
     ['with a missing key', 'zkev @/nowhere.zkey', 1, /^artifact_unreadable: .*nowhere\.zkey/],
     ['with a key that is a program', 'zkev @/circuit.wasm', 1, /^zkey_malformed: /],
     ['with a witness that is a key', 'g16p @/circuit_final.zkey @/circuit_final.zkey', 1, /\.wtns/],
+    [
+      'with a key for constraints',
+      'wchk @/circuit_final.zkey @/circuit.wasm',
+      1,
+      /^witness_malformed: /,
+    ],
     ['with a proof for signals', 'zkesc @/input.json', 1, /does not contain an array/],
     ['with a folder that is missing', 'zkev @/circuit_final.zkey @/a/b.json', 1, /a\/b\.json/],
   ])('%s', async (_, args, code, message) => {

@@ -108,6 +108,35 @@ const calculate: Command = {
   },
 };
 
+const check: Command = {
+  names: ['wtns check', 'wchk'],
+  parameters: '[circuit.r1cs] [witness.wtns]',
+  summary: 'Checks that a witness satisfies a circuit. The exit code is 1 if it does not',
+  run: async ([r1cs = '', witness = '']) => {
+    const { wtns } = await import('../snarkjs/wtns.ts');
+    const lines: string[] = [];
+    const log = (line: string) => lines.push(line);
+    const correct = await wtns.check(r1cs, witness, { info: log, warn: log });
+    return {
+      json: { correct, ...(correct ? {} : { reason: lines[0] }) },
+      text: lines.join('\n'),
+      ...(correct ? {} : { exitCode: 1 }),
+    };
+  },
+};
+
+const exportWitness: Command = {
+  names: ['wtns export json', 'wej'],
+  // The help of snarkjs names another file than snarkjs writes.
+  parameters: '[witness.wtns] [witness.json]',
+  summary: 'Writes the wires of a witness as JSON',
+  run: async ([witness = '', json = '']) => {
+    const { wtns } = await import('../snarkjs/wtns.ts');
+    await writeJson(json, (await wtns.exportJson(witness)).map(String), true);
+    return { json: { witness: json }, note: `Wrote ${json}, which is secret` };
+  },
+};
+
 const exportVerificationKey: Command = {
   names: ['zkey export verificationkey', 'zkev'],
   // The help of snarkjs names another file than snarkjs writes.
@@ -148,6 +177,8 @@ export const commands: readonly Command[] = [
   fullProve,
   verify,
   calculate,
+  check,
+  exportWitness,
   exportVerificationKey,
   exportCallData,
   bench,

@@ -45,6 +45,6 @@ export async function readArray(path: string): Promise<unknown[]> {
 }
 
 /** @throws ProverError `argument_invalid` */
-export async function writeJson(path: string, value: unknown): Promise<void> {
-  await writeWholeFile(path, JSON.stringify(value, null, 1));
+export async function writeJson(path: string, value: unknown, isSecret = false): Promise<void> {
+  await writeWholeFile(path, JSON.stringify(value, null, 1), isSecret);
 }

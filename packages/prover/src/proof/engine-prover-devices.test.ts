@@ -1,5 +1,6 @@
 // A graphics device that fails repeatedly: how often it is opened, how often the key is loaded, and what the operator sees.
 import { rm } from 'node:fs/promises';
+import { type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OracleOptions, oracleKeyBytes } from '../../test/oracle-engine.ts';
 import { setUp } from '../../test/oracle-prover.ts';
@@ -125,6 +126,32 @@ describe('a device that always goes away', () => {
     expect((await prover.ready()).detail).toMatch(/did not open again \(none left\)/);
     await prover.close();
   });
+});
+
+describe('a witness of the caller that does not satisfy the circuit', () => {
+  const wrong = async () => {
+    const witness: MemoryFile = { type: 'mem' };
+    await wtns.calculate(input, factors.wasm, witness);
+    const data = witness.data ?? new Uint8Array();
+    data[data.length - 32] = (data.at(-32) ?? 0) ^ 1;
+    return data;
+  };
+
+  it.each(['auto', 'webgpu', 'cpu'] as const)(
+    'is refused with %s as often as it is given, and no device is to blame',
+    async (accelerator) => {
+      const { prover, onIncident, countOpened } = setUp({ accelerator, everyDevice: {} });
+      const witness = await wrong();
+      for (let proof = 1; proof <= 3; proof++) {
+        await expect(prover.prove({ circuit: factors, witness })).rejects.toEqual(
+          failure('witness_refused'),
+        );
+      }
+      expect(onIncident).not.toHaveBeenCalled();
+      expect(countOpened()).toBe(accelerator === 'cpu' ? 0 : 1);
+      await prover.close();
+    },
+  );
 });
 
 describe('a device that refuses the work', () => {

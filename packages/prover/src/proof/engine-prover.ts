@@ -225,14 +225,16 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     request: ProveRequest<C>,
     report: ProofProgress,
     signal: AbortSignal,
-  ): Promise<Pick<ProofTask, 'artifact' | 'makeWitness'>> => {
+  ): Promise<Pick<ProofTask, 'artifact' | 'makeWitness' | 'isWitnessGiven'>> => {
     if (request.witness !== undefined) {
       const { circuit: artifact, witness } = request;
-      return { artifact, makeWitness: () => witnesses.read(witness, signal) };
+      const makeWitness = () => witnesses.read(witness, signal);
+      return { artifact, makeWitness, isWitnessGiven: true };
     }
     const { circuit, input } = request;
     const artifact = await locate(circuit, report, signal);
-    return { artifact, makeWitness: () => witnesses.compute(artifact.wasm, input, signal) };
+    const makeWitness = () => witnesses.compute(artifact.wasm, input, signal);
+    return { artifact, makeWitness, isWitnessGiven: false };
   };
 
   const prove = async (request: ProveRequest<C>): Promise<ProofResult> => {

@@ -55,6 +55,8 @@ export type ProofTask = {
   readonly artifact: Omit<ProvingArtifact, 'wasm'>;
   /** Computes or reads the witness: all wires, 32 bytes little-endian each, below r. Secret; wiped here. */
   readonly makeWitness: () => Promise<Uint8Array>;
+  /** The caller gave the witness, so no program has checked it. */
+  readonly isWitnessGiven: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: ProofProgress;
 };
@@ -133,6 +135,20 @@ function checkParts(
     );
   }
   return expected ?? own;
+}
+
+/** The processor's proof does not verify. */
+function unverified({ isWitnessGiven }: ProofTask): ProverError {
+  return isWitnessGiven
+    ? new ProverError(
+        'witness_refused',
+        'The proof does not verify: the witness does not satisfy the circuit of this proving key. Compute the witness again with the program of the same build; pool-prover wtns check names the constraint that does not hold.',
+      )
+    : new ProverError(
+        'proof_failed',
+        'The proof does not verify under its verification key. Either the input satisfies the assertions of the circuit but not its constraints, or the artifacts do not belong together.',
+        { retryable: true },
+      );
 }
 
 type TakenKey = { readonly key: HeldKey; readonly phases: Phases };
@@ -222,7 +238,6 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
 
     /** Undefined if the proof does not verify. */
     const proveOn = async (slot: EngineSlot): Promise<ProofResult | undefined> => {
-      const { engine } = slot;
       const { key, phases } = await (loaded?.slot === slot
         ? loaded.taking
         : takeKey(slot, zkey, createPhases(onProgress), signal));
@@ -247,30 +262,28 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
         },
         signal,
       );
-      if (proof === undefined && engine.kind === 'cpu') {
-        throw new ProverError(
-          'proof_failed',
-          'The proof does not verify under its verification key. Either the input satisfies the assertions of the circuit but not its constraints, or the artifacts do not belong together.',
-          { retryable: true },
-        );
-      }
       if (proof === undefined) {
         return undefined;
       }
-      onProved(engine);
       onProgress('verify', 1);
       return { proof, publicSignals };
     };
 
+    /** A device whose proof did not verify. It is to blame only if the processor's proof does. */
+    let doubted: EngineSlot | undefined;
     for (let losses = 0; losses < 2; ) {
       const slot = await keeper.current(zkey);
       try {
         const result = await proveOn(slot);
         if (result !== undefined) {
           keeper.reportProof(slot);
+          onProved(slot.engine);
           return result;
         }
-        await keeper.reportFailure(slot, 'wrong');
+        if (slot.engine.kind === 'cpu') {
+          throw unverified(task);
+        }
+        doubted = slot;
         break;
       } catch (error) {
         signal.throwIfAborted();
@@ -297,16 +310,27 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       }
     }
     if (accelerator === 'webgpu') {
+      if (doubted !== undefined && task.isWitnessGiven) {
+        throw unverified(task);
+      }
+      if (doubted !== undefined) {
+        await keeper.reportFailure(doubted, 'wrong');
+      }
       throw new ProverError(
         'accelerator_lost',
         'The graphics device went away or computed a wrong result. Try again, or set accelerator to auto.',
         { retryable: true },
       );
     }
-    const result = await proveOn(await keeper.processor());
+    const processor = await keeper.processor();
+    const result = await proveOn(processor);
     if (result === undefined) {
-      throw new ProverError('proof_failed', 'The proof does not verify.', { retryable: true });
+      throw unverified(task);
     }
+    if (doubted !== undefined) {
+      await keeper.reportFailure(doubted, 'wrong');
+    }
+    onProved(processor.engine);
     return result;
   } finally {
     witness.fill(0);

@@ -14,8 +14,12 @@ export type SolidityProof = {
   c: [string, string];
 };
 
-function toWord(decimal: string): string {
-  if (!/^[0-9]{1,78}$/.test(decimal) || BigInt(decimal) >> 256n !== 0n) {
+function toWord(decimal: unknown): string {
+  if (
+    typeof decimal !== 'string' ||
+    !/^[0-9]{1,78}$/.test(decimal) ||
+    BigInt(decimal) >> 256n !== 0n
+  ) {
     throw argumentError('A coordinate of the proof is not a decimal integer below 2^256.');
   }
   return `0x${BigInt(decimal).toString(16).padStart(64, '0')}`;

@@ -13,7 +13,7 @@ import { toSolidityProof } from '../proof/solidity-proof.ts';
 const maximumDepth = 8;
 
 /**
- * Writes numbers as the verifier takes them: BigInts, `0x` strings, decimal strings with leading zeros, and numbers in arrays become
+ * Writes numbers as the verifier takes them: BigInts, `0x` strings, decimal strings with leading zeros, and safe integers in arrays become
  * canonical decimal strings. Other values stay as they are: the verifier checks every value, and refuses these.
  */
 function toDecimals(value: unknown, depth = 0): unknown {
@@ -28,7 +28,7 @@ function toDecimals(value: unknown, depth = 0): unknown {
   }
   if (Array.isArray(value)) {
     return value.map((item: unknown) =>
-      typeof item === 'number' ? String(item) : toDecimals(item, depth + 1),
+      Number.isSafeInteger(item) ? String(item) : toDecimals(item, depth + 1),
     );
   }
   return Object.fromEntries(
@@ -56,13 +56,16 @@ export function toVerifierArguments(
 export function renderCallData(proof: object, publicSignals: readonly unknown[]): string {
   const { a, b, c } = toSolidityProof(toDecimals(proof) as Groth16Proof);
   const pair = (words: readonly [string, string]) => `["${words[0]}", "${words[1]}"]`;
-  const signals = publicSignals.map((signal) => {
-    const isInteger =
-      typeof signal === 'bigint' ||
-      (typeof signal === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(signal));
-    const value = isInteger ? BigInt(signal) : -1n;
+  if (!Array.isArray(publicSignals)) {
+    throw argumentError('The public signals are not an array. The proof comes first.');
+  }
+  const signals = publicSignals.map((signal: unknown) => {
+    const [decimal] = toDecimals([signal]) as [unknown];
+    const value = typeof decimal === 'string' && /^[0-9]+$/.test(decimal) ? BigInt(decimal) : -1n;
     if (value < 0n || value >> 256n !== 0n) {
-      throw argumentError('A public signal is not a BigInt or decimal string from 0 to 2^256 - 1.');
+      throw argumentError(
+        'A public signal is not an integer from 0 to 2^256 - 1: use BigInts, safe integers, or decimal or 0x strings.',
+      );
     }
     return `"0x${value.toString(16).padStart(64, '0')}"`;
   });

@@ -16,7 +16,8 @@ import {
 } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import { scalarFieldOrder } from '../base/field.ts';
-import { type FileInput, openFile } from '../base/file-input.ts';
+import type { FileInput } from '../base/file-input.ts';
+import { readSectionFile } from './section-file.ts';
 
 const wireBytes = 32;
 const headerBytes = 4 + wireBytes + 4;
@@ -106,17 +107,12 @@ export async function readWitnessFile(
     signal,
   }: { readonly maximumBytes: number; readonly signal?: AbortSignal | undefined },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const source = await openFile(file, 'witness', { maximumBytes, signal });
-  try {
-    return await readWires(source, maximumBytes);
-  } catch (error) {
-    // The format of sections is that of keys.
-    throw error instanceof Error && 'code' in error && error.code === 'zkey_malformed'
-      ? new ProverError('witness_malformed', error.message)
-      : error;
-  } finally {
-    await source.close();
-  }
+  return await readSectionFile(
+    file,
+    { role: 'witness', malformed: 'witness_malformed' },
+    { maximumBytes, signal },
+    async (source) => await readWires(source, maximumBytes),
+  );
 }
 
 /**
