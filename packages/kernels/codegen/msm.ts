@@ -3,8 +3,8 @@
 // Source: N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976 (buckets).
 //
 // Prepared scalar (32 bytes): |s| + H, where s is taken in (-r/2, r/2], its sign in bit 255, and H = sum over all windows
-// except the last of 2^(cw + c-1). Then digit w is (bits of window w) - 2^(c-1), without any carry; the last window's digit
-// is its bits. |s| < 2^253 and c·windows >= 254, so the last digit is at most 2^(c-1).
+// except the last of 2^(start + bits-1). Then the digit of a window is its bits - 2^(bits-1), without any carry; the last window's
+// digit is its bits. |s| < 2^253, and the windows cover 254 bits, so the last digit is at most 2^(bits-1).
 //
 // One window is one job with its own state, 64 bytes at `state`:
 //   0 refs   references of the points still to be summed (i32 each)      4 keys   the bucket of each (i32)
@@ -112,7 +112,7 @@ function writePrepare(module: ModuleWriter): void {
 
 /**
  * Sorts the points whose digit is not 0 into `refs` and `keys` (counting sort). `buckets` (2^bits + 1 words) must be zero
- * and is zero afterwards. `bias` is 2^(bits-1), or 0 in the last window.
+ * and is zero afterwards. `bias` is 2^(bits-1), or 0 in the last window. After `before` points (if that many come), addresses grow by `jump`.
  */
 function writeSort(module: ModuleWriter): void {
   const params = [
@@ -121,6 +121,8 @@ function writeSort(module: ModuleWriter): void {
     'points',
     'pointBytes',
     'count',
+    'before',
+    'jump',
     'bit',
     'bits',
     'bias',
@@ -139,7 +141,8 @@ function writeSort(module: ModuleWriter): void {
         (if (i32.shl ${get(digit)} (i32.const 1)) (then ${body}))
         (local.set $${index} (i32.add ${get(index)} (i32.const 1)))
         (local.set $${scalar} (i32.add ${get(scalar)} (i32.const 32)))
-        (local.set $${point} (i32.add ${get(point)} ${get('pointBytes')}))
+        (local.set $${point} (i32.add ${get(point)} (i32.add ${get('pointBytes')}
+          (select ${get('jump')} (i32.const 0) (i32.eq ${get(index)} ${get('before')})))))
         (br $${label})))`);
     };
     // A cell's address: the shift by two drops the sign.

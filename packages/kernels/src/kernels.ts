@@ -4,7 +4,7 @@
  * @module
  */
 import { multiplyGenerator } from './curve/fixed-base.ts';
-import { computeMsm } from './curve/msm.ts';
+import { computeJointMsm, computeMsm } from './curve/msm.ts';
 import { multiplyPoints } from './curve/multiples.ts';
 import { loadPoints, type PointTable } from './curve/points.ts';
 import { createImage, describeImageFormat, type Image, restoreImage } from './images.ts';
@@ -91,6 +91,8 @@ export type Kernels = ScanKernels & {
   readonly restoreImage: Bound<typeof restoreImage>;
   /** The sum of scalars[firstScalar + i]·points[i] over a table; see msm.ts. */
   readonly computeMsm: Bound<typeof computeMsm>;
+  /** The sum of two such sums, quicker than each alone. */
+  readonly computeJointMsm: Bound<typeof computeJointMsm>;
   /** scalars[i] times the generator, points in the proving key's format; see fixed-base.ts. */
   readonly multiplyGenerator: Bound<typeof multiplyGenerator>;
   /** Multiplies every point by one scalar, or each point by its own; see multiples.ts. */
@@ -179,6 +181,7 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
     describeImageFormat: () => describeImageFormat(multiplier),
     createImage: (resident) => createImage(runtime, resident),
     computeMsm: (...args) => computeMsm(runtime, ...args),
+    computeJointMsm: (...args) => computeJointMsm(runtime, ...args),
     multiplyGenerator: (...args) => multiplyGenerator(runtime, ...args),
     multiplyPoints: (...args) => multiplyPoints(runtime, ...args),
     computeLagrangeBasis: (...args) => computeLagrangeBasis(runtime, ...args),

@@ -67,6 +67,41 @@ describe.each(['g1', 'g2'] as const)('in %s', (group) => {
     vector.release();
   });
 
+  it('sums two tables at once, and refuses tables that do not fit', async () => {
+    for (const [first, second] of [
+      [1, 1],
+      [3, 40],
+      [2047, 3],
+    ] as const) {
+      const scalars = range(first + second).map(() => random());
+      const bytes = Buffer.concat(scalars.map((scalar) => bytesOf(scalar)));
+      const vector = await kernels.loadScalars(scalars.length, bytes);
+      const factors = range(first + second).map(factorOf);
+      // The second table is before the first one in memory.
+      const later = await loadMultiples(kernels, group, factors.slice(first));
+      const earlier = await loadMultiples(kernels, group, factors.slice(0, first));
+      const sum = await kernels.computeJointMsm([
+        { points: earlier, scalars: vector },
+        { points: later, scalars: vector, firstScalar: first },
+      ]);
+      const expected = factors.reduce(
+        (total, factor, i) => total + factor * (scalars[i] ?? 0n),
+        0n,
+      );
+      expect(Buffer.from(sum).equals(encodeMultiple(group, expected))).toBe(true);
+      const other = await loadMultiples(kernels, group === 'g1' ? 'g2' : 'g1', [2n]);
+      for (const term of [
+        { points: later, scalars: vector, firstScalar: first + 1 },
+        { points: other, scalars: vector },
+      ]) {
+        await expect(
+          kernels.computeJointMsm([{ points: earlier, scalars: vector }, term]),
+        ).rejects.toMatchObject({ code: 'input_refused' });
+      }
+      for (const resident of [later, earlier, other, vector]) resident.release();
+    }
+  });
+
   it.each([1, 2, 3, 511, 512, 513])(
     'multiplies %i points, each by its own scalar',
     async (count) => {
@@ -92,4 +127,24 @@ it('sums tables of more than one part', async () => {
     range(count).map(factorOf),
     range(count).map((index) => (index % 3 === 0 ? random() : BigInt(index % 2))),
   );
+});
+
+it('sums two tables of more than one part', async () => {
+  const [first, second] = [70_000, 100_000];
+  const scalars = range(first + second).map((index) =>
+    index % 5 === 0 ? random() : BigInt(index % 3),
+  );
+  const bytes = Buffer.concat(scalars.map((scalar) => bytesOf(scalar)));
+  const vector = await kernels.loadScalars(scalars.length, bytes);
+  const factors = range(first + second).map(factorOf);
+  const sum = await kernels.computeJointMsm([
+    { points: await loadMultiples(kernels, 'g1', factors.slice(0, first)), scalars: vector },
+    {
+      points: await loadMultiples(kernels, 'g1', factors.slice(first)),
+      scalars: vector,
+      firstScalar: first,
+    },
+  ]);
+  const expected = factors.reduce((total, factor, i) => total + factor * (scalars[i] ?? 0n), 0n);
+  expect(Buffer.from(sum).equals(encodeMultiple('g1', expected))).toBe(true);
 });

@@ -162,8 +162,7 @@ export function createOracleEngine(options: OracleOptions = {}): OracleEngine {
             a: sumG1(a, wires),
             b1: sumG1(b1, wires),
             b2: sumG2(b2, wires),
-            c: sumG1(c, wires.slice(header.publicSignals + 1)),
-            h: sumG1(h, quotient),
+            c: sumG1([...c, ...h], [...wires.slice(header.publicSignals + 1), ...quotient]),
           };
           onProgress?.('sums', 1);
           return (await options.change?.(sums, counts.calls)) ?? sums;

@@ -66,8 +66,10 @@ export function createSyntheticKey(options: SyntheticOptions): SyntheticKey {
       a: expectG1(factors.a, witness),
       b1: expectG1(factors.b1, witness),
       b2: expectG2(factors.b2, witness),
-      c: expectG1(factors.c, witness.slice(publicSignals + 1)),
-      h: expectG1(factors.h, expectQuotient(entries, witness, domainSize)),
+      c: expectG1(
+        [...factors.c, ...factors.h],
+        [...witness.slice(publicSignals + 1), ...expectQuotient(entries, witness, domainSize)],
+      ),
     }),
   };
 }

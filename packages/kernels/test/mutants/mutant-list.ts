@@ -224,10 +224,24 @@ export const mutants: readonly Mutant[] = [
     tests: sums,
   },
   {
-    name: 'digits: the sign bit is read into the last digit',
+    name: 'digits: the windows leave the highest bits out',
     file: 'src/curve/msm.ts',
-    find: 'Math.min(bits, 255 - bits * window)',
-    replace: 'bits',
+    find: 'const scalarBits = 254;',
+    replace: 'const scalarBits = 252;',
+    tests: sums,
+  },
+  {
+    name: 'sorting: the second table is taken for the rest of the first one',
+    file: 'codegen/msm.ts',
+    find: "(select #{get('jump')} (i32.const 0)",
+    replace: '(select (i32.const 0) (i32.const 0)',
+    tests: sums,
+  },
+  {
+    name: 'parts: those of the second table begin in the first one',
+    file: 'src/curve/msm.ts',
+    find: '(first < inFirst ? 0 : jump)',
+    replace: '0',
     tests: sums,
   },
   {

@@ -3,8 +3,12 @@
  *
  * @module
  */
+
+import { bn254 } from '@noble/curves/bn254.js';
 import type { G1Json, G2Json } from '@pool/kernels';
 import { readCoordinate } from './field.ts';
+
+type G1Point = typeof bn254.G1.Point.BASE;
 
 /** Affine point with coordinates below q, or undefined for the point at infinity. */
 export type G1Affine = { readonly x: bigint; readonly y: bigint } | undefined;
@@ -25,6 +29,14 @@ export function decodeG2(bytes: Uint8Array): G2Affine {
   const x = [readCoordinate(bytes, 0), readCoordinate(bytes, 32)] as const;
   const y = [readCoordinate(bytes, 64), readCoordinate(bytes, 96)] as const;
   return [...x, ...y].every((coordinate) => coordinate === 0n) ? undefined : { x, y };
+}
+
+export function addG1(a: G1Affine, b: G1Affine): G1Affine {
+  const [p, q] = [a, b].map((point) =>
+    point === undefined ? bn254.G1.Point.ZERO : bn254.G1.Point.fromAffine(point),
+  ) as [G1Point, G1Point];
+  const sum = p.add(q);
+  return sum.is0() ? undefined : sum.toAffine();
 }
 
 export function toG1Json(point: { readonly x: bigint; readonly y: bigint }): G1Json {

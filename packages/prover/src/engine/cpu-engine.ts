@@ -186,16 +186,29 @@ async function loadKey(
       // All parts are announced before the first begins. Otherwise the total would go backwards when others join.
       const reports = new Map(
         sections.map((section) => {
-          const points = tables[section]?.count ?? 0;
+          // c and h are one sum, reported as h.
+          const joint = section === 'c' ? undefined : tables[section];
+          const points = (joint?.count ?? 0) + (section === 'h' ? (tables.c?.count ?? 0) : 0);
           return [section, sumProgress(points * weight[groupOf(section)])] as const;
         }),
       );
-      const sum = (section: SumSection, vector: ScalarVector, firstScalar = 0) => {
-        const table = tables[section];
+      const sum = (section: SumSection) => {
+        const points = tables[section];
         const onProgress = reports.get(section);
-        return table === undefined
+        return points === undefined
           ? Promise.resolve(infinity)
-          : kernels.computeMsm(table, vector, { signal: stop, firstScalar, onProgress });
+          : kernels.computeMsm(points, scalars, { signal: stop, onProgress });
+      };
+      /** c and h: one sum, as the proof contains only their sum. */
+      const sumJointly = (quotient: ScalarVector) => {
+        const { c, h } = tables;
+        if (h === undefined) throw new Error('The key has no points for the quotient.');
+        const ofQuotient = { points: h, scalars: quotient };
+        const firstScalar = header.publicSignals + 1;
+        return kernels.computeJointMsm(
+          c === undefined ? [ofQuotient] : [ofQuotient, { points: c, scalars, firstScalar }],
+          { signal: stop, onProgress: reports.get('h') },
+        );
       };
       // Two lanes: while the last tasks of one step finish, the other lane keeps all cores busy. More lanes would only use more
       // memory. Both must end before memory is freed, also after a failure.
@@ -204,23 +217,23 @@ async function loadKey(
           signal: stop,
           onProgress: onQuotient,
         });
-        const h = await sum('h', quotient).finally(() => quotient.release());
-        return { h, c: await sum('c', scalars, header.publicSignals + 1) };
+        return await sumJointly(quotient).finally(() => {
+          quotient.release();
+        });
       })();
       const second = (async () => {
-        const b2 = await sum('b2', scalars);
-        const a = await sum('a', scalars);
-        return { b2, a, b1: await sum('b1', scalars) };
+        const b2 = await sum('b2');
+        const a = await sum('a');
+        return { b2, a, b1: await sum('b1') };
       })();
       await Promise.allSettled([first, second]);
       scalars.release();
-      const [{ h, c }, { b2, a, b1 }] = await Promise.all([first, second]);
+      const [c, { b2, a, b1 }] = await Promise.all([first, second]);
       return {
         a: decodeG1(a),
         b1: decodeG1(b1),
         b2: decodeG2(b2),
         c: decodeG1(c),
-        h: decodeG1(h),
       };
     };
     return {

@@ -1,5 +1,5 @@
 /**
- * The interface of a proving engine: it computes the five sums of a Groth16 proof. They depend only on the key and the witness,
+ * The interface of a proving engine: it computes the sums of a Groth16 proof. They depend only on the key and the witness,
  * and on nothing random. Two engines with the same key and witness return the same sums, bit for bit. The prover does blinding,
  * assembly and verification outside of the engine.
  *
@@ -11,14 +11,14 @@ import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import type { PreparedKey } from './prepared-key.ts';
 
 /**
- * The sums over the witness (a, b1, b2, c) and over the quotient polynomial (h), without alpha, beta, delta and blinding. Secret.
+ * The sums over the witness (a, b1, b2), and c: the sum over the private wires plus that over the quotient polynomial (h). All without
+ * alpha, beta, delta and blinding. Secret.
  */
 export type ProofSums = {
   readonly a: G1Affine;
   readonly b1: G1Affine;
   readonly b2: G2Affine;
   readonly c: G1Affine;
-  readonly h: G1Affine;
 };
 
 /** Parts of the work, for progress reports. */

@@ -60,7 +60,6 @@ export function assembleProof(
   const b = toG2(decodeG2(points.beta2)).add(toG2(sums.b2)).add(delta2.multiply(s));
   // Here B's sum is not blinded yet: r(β + Σb) = r B₁ - r s δ.
   const c = toG1(sums.c)
-    .add(toG1(sums.h))
     .add(a.multiply(s))
     .add(b1.is0() ? b1 : b1.multiply(r));
   const { x, y } = b.toAffine();

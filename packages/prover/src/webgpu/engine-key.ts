@@ -8,6 +8,7 @@
 
 import { scalarBytes } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
+import { addG1 } from '../base/points.ts';
 import type { EngineOptions, ProofSums } from '../engine/engine.ts';
 import type { Zkey } from '../zkey/zkey.ts';
 import { countSumPoints, type SumSection, tableBudget } from './engine-memory.ts';
@@ -189,8 +190,7 @@ export async function loadDeviceKey(
             a: a.decode(part(0)),
             b1: b1.decode(part(1)),
             b2: b2.decode(part(2)),
-            c: c.decode(part(3)),
-            h: h.decode(part(4)),
+            c: addG1(c.decode(part(3)), h.decode(part(4))),
           };
         } finally {
           wipe();
