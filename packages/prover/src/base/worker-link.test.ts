@@ -80,3 +80,18 @@ it('close fails running and waiting calls, and can be called twice', async () =>
   }
   await expect(link.call('answer')).rejects.toMatchObject({ code: 'prover_closed' });
 });
+
+it('a thread that was started ahead answers, and its failure is told by the next call only', async () => {
+  const link = createLink();
+  link.start();
+  link.start();
+  expect(await link.call('answer')).toBe('answer');
+  await link.close();
+  link.start();
+  await expect(link.call('answer')).rejects.toMatchObject({ code: 'prover_closed' });
+
+  const missing = createWorkerLink<LinkRequest, string>(new URL('missing.js', import.meta.url));
+  missing.start();
+  await expect(missing.call('answer')).rejects.toMatchObject({ code: 'thread_file_missing' });
+  await missing.close();
+});

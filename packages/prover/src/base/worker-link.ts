@@ -42,6 +42,8 @@ export function joinSignals(...sources: readonly (AbortSignal | undefined)[]): {
 }
 
 export type WorkerLink<Request, Result> = {
+  /** Starts the thread if there is none, so that the next call is faster. That call tells of a failure. */
+  readonly start: () => void;
   /**
    * @throws the signal's reason; the ProverError that the thread threw; `proof_failed` if the thread cannot start or dies;
    *   `argument_invalid` if the request cannot be cloned; `prover_closed`
@@ -170,6 +172,17 @@ export function createWorkerLink<Request, Result>(
   };
 
   return {
+    start: () => {
+      if (worker !== undefined || closing.signal.aborted) {
+        return;
+      }
+      try {
+        worker = start();
+        worker.thread.setWorking(false);
+      } catch {
+        // The next call tries again.
+      }
+    },
     call: async (request, signal) => {
       if (closing.signal.aborted) {
         throw closedError();

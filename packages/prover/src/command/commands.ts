@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ProofResult, ProveRequest } from '../base/prover.ts';
+import type { ProveRequest } from '../base/prover.ts';
 import type { ProverOptions } from '../create-prover.ts';
 import { readArray, readObject, writeJson } from './json-files.ts';
 import { createProgress } from './progress.ts';
@@ -43,16 +43,18 @@ async function proveOnce(
   const prover = createProver({ accelerator: 'cpu', ...options });
   const progress = createProgress();
   const startedMs = performance.now();
-  let result: ProofResult;
+  let seconds: number;
   try {
-    result = await prover.prove({ ...request, onProgress: progress.report });
+    const { proof, publicSignals } = await prover
+      .prove({ ...request, onProgress: progress.report })
+      .finally(progress.end);
+    seconds = Number(((performance.now() - startedMs) / 1000).toFixed(3));
+    // Closing may wait until a prepared key is written.
+    await writeJson(proofPath, proof);
+    await writeJson(publicPath, publicSignals);
   } finally {
-    progress.end();
     await prover.close();
   }
-  const seconds = Number(((performance.now() - startedMs) / 1000).toFixed(3));
-  await writeJson(proofPath, result.proof);
-  await writeJson(publicPath, result.publicSignals);
   return {
     json: { proof: proofPath, public: publicPath, seconds },
     note: `Proved and verified in ${seconds} s: ${proofPath}, ${publicPath}`,

@@ -177,6 +177,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       const slots = [...open];
       open.clear();
       for (const { keys } of slots) {
+        await keys.written();
         keys.release();
       }
       // An engine that cannot close must not keep the others open.

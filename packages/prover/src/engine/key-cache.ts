@@ -34,6 +34,9 @@ export type KeyCache = {
   /** Number of keys loaded, and of keys removed to free memory, since the start. */
   readonly loads: () => number;
   readonly evictions: () => number;
+  /** Resolves when no prepared key is being written. */
+  readonly written: () => Promise<void>;
+  /** A key that is being written is not kept. */
   readonly release: () => void;
 };
 
@@ -64,6 +67,7 @@ function divideLoading(report: EngineOptions['onProgress']) {
 export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyStore): KeyCache {
   /** In the order of their last use. */
   const held = new Map<string, HeldKey>();
+  const writes = new Set<Promise<void>>();
   let loads = 0;
   let evictions = 0;
 
@@ -141,16 +145,16 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
   };
 
   /** Best effort: without it, the next process prepares the key again. */
-  const keep = async (file: IdentifiedFile, key: HeldKey, signal?: AbortSignal): Promise<void> => {
+  const keep = async (file: IdentifiedFile, key: HeldKey): Promise<void> => {
     const { identity, lastingName } = file;
     const { describeImageFormat } = engine;
     const images = key.resident.createImages?.();
     if (store === undefined || lastingName === undefined || images === undefined) return;
     try {
       const format = (await describeImageFormat?.()) ?? '';
-      await store.write(lastingName, writePreparedKey({ identity, format }, key, images, signal));
+      await store.write(lastingName, writePreparedKey({ identity, format }, key, images));
     } catch {
-      // No space, no permission, or the proof was aborted.
+      // No space, no permission, or the key was released.
     }
   };
 
@@ -176,7 +180,9 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
         );
       }
       const key = { resident, header, ic, charge: Math.max(needed, resident.bytes) };
-      await keep(file, key, signal);
+      // The proof does not wait for it.
+      const write = keep(file, key).finally(() => writes.delete(write));
+      writes.add(write);
       return key;
     } finally {
       await zkey.close();
@@ -196,6 +202,9 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
     bytes: () => [...held.values()].reduce((total, { resident }) => total + resident.bytes, 0),
     loads: () => loads,
     evictions: () => evictions,
+    written: async () => {
+      await Promise.all(writes);
+    },
     release: releaseAll,
   };
 }

@@ -61,6 +61,7 @@ async function start(zkey: FileInput, by: Engine = engine, keptIn = folder) {
   };
   const { resident, header, ic } = await keys.take(counted, {});
   const sums = await resident.computeSums(witness);
+  await keys.written();
   keys.release();
   return { sums, header, ic, hasRead: reads.mock.calls.length > 0, loads: keys.loads() };
 }
@@ -138,22 +139,35 @@ describe('a prepared key', () => {
     expect(await listPrepared()).toEqual([]);
   });
 
-  it('is not finished when the proof was aborted', async () => {
-    const stop = new AbortController();
+  it('is written beside the proof, and not finished when its key was released', async () => {
+    const next = Promise.withResolvers<undefined>();
     const written: Uint8Array[] = [];
+    let failure: unknown;
     const keys = createKeyCache(engine, budget, {
       open: () => Promise.resolve(undefined),
       write: async (_name, chunks) => {
-        for await (const chunk of chunks) {
-          written.push(chunk);
-          stop.abort();
+        try {
+          for await (const chunk of chunks) {
+            written.push(chunk);
+            await next.promise;
+          }
+        } catch (error) {
+          failure = error;
+          throw error;
         }
       },
     });
-    await keys.take(await identifyFile(squares.zkey, 'proving key'), { signal: stop.signal });
+    // It is taken although nothing was written.
+    await keys.take(await identifyFile(squares.zkey, 'proving key'), {});
+    await vi.waitFor(() => {
+      expect(written).toHaveLength(1);
+    });
     keys.release();
+    next.resolve(undefined);
+    await keys.written();
     // Start and head.
     expect(written).toHaveLength(2);
+    expect(failure).toMatchObject({ code: 'input_refused' });
   });
 
   it('that a process did not finish is removed after an hour', async () => {

@@ -65,18 +65,16 @@ function* chunksOf({ size, read }: Pick<Image, 'size' | 'read'>) {
   }
 }
 
-/** The file, piece by piece. */
+/** The file, piece by piece. @throws KernelsError `input_refused` when the key was released */
 export async function* writePreparedKey(
   made: PreparedFor,
   key: { readonly header: ZkeyHeader; readonly ic: Uint8Array },
   images: ReadonlyMap<string, Image>,
-  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const parts: Head['parts'][number][] = [];
   for (const [name, image] of images) {
     const digests: string[] = [];
     for (const chunk of chunksOf(image)) {
-      signal?.throwIfAborted();
       digests.push(await sha256Hex(chunk));
     }
     parts.push({ name, shape: image.shape, size: image.size, digests });
@@ -98,7 +96,6 @@ export async function* writePreparedKey(
   yield text;
   for (const image of images.values()) {
     for (const chunk of chunksOf(image)) {
-      signal?.throwIfAborted();
       yield chunk;
     }
   }

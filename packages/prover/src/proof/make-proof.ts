@@ -19,7 +19,7 @@ import type { Engine, EnginePhase } from '../engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
 import type { HeldKey } from '../engine/key-cache.ts';
 import { malformed } from '../zkey/zkey.ts';
-import { readPublicSignals } from './assemble-proof.ts';
+import { type BlindingPoints, readPublicSignals } from './assemble-proof.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
 
 /** Strings in arrays of at most three levels, as in IC. The limit also stops cycles. */
@@ -103,11 +103,7 @@ const tooSmall: ReadonlySet<ProverErrorCode> = new Set([
 ]);
 
 /** @returns the verification key to verify under: the expected one, or the proving key's own */
-function checkParts(
-  key: HeldKey,
-  witness: Uint8Array,
-  expected: VerificationKey | undefined,
-): VerificationKey {
+function checkKey(key: HeldKey, expected: VerificationKey | undefined): VerificationKey {
   if (expected !== undefined && !isVerificationKey(expected)) {
     throw new ProverError(
       'verification_key_malformed',
@@ -128,12 +124,6 @@ function checkParts(
       'The verification key does not belong to the proving key. Export it from that proving key.',
     );
   }
-  if (witness.length !== 32 * key.header.wires) {
-    throw new ProverError(
-      'artifacts_mismatch',
-      `The witness has ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they do not belong to the same circuit.`,
-    );
-  }
   return expected ?? own;
 }
 
@@ -151,13 +141,30 @@ function unverified({ isWitnessGiven }: ProofTask): ProverError {
       );
 }
 
-type TakenKey = { readonly key: HeldKey; readonly phases: Phases };
+function checkWitness({ header }: HeldKey, witness: Uint8Array): void {
+  if (witness.length !== 32 * header.wires) {
+    throw new ProverError(
+      'artifacts_mismatch',
+      `The witness has ${witness.length / 32} wires and the proving key takes ${header.wires}: they do not belong to the same circuit.`,
+    );
+  }
+}
 
+type TakenKey = {
+  readonly key: HeldKey;
+  readonly verificationKey: VerificationKey;
+  readonly points: BlindingPoints;
+  readonly phases: Phases;
+};
+
+/** @param signal - ends the loading */
 async function takeKey(
+  { assembler }: ProofParts,
+  { artifact, signal: caller }: ProofTask,
   { keys }: EngineSlot,
   zkey: IdentifiedFile,
   phases: Phases,
-  signal: AbortSignal,
+  signal: AbortSignal = caller,
 ): Promise<TakenKey> {
   const before = keys.loads();
   const key = await keys.take(zkey, { signal, onProgress: phases.report });
@@ -165,15 +172,17 @@ async function takeKey(
     phases.skipLoading();
   }
   phases.report('load', 1);
-  return { key, phases };
+  const verificationKey = checkKey(key, artifact.verificationKey);
+  const { alpha1, beta1, beta2, delta1, delta2 } = key.header;
+  const points = { alpha1, beta1, beta2, delta1, delta2 };
+  // Starts that thread too. A failure is told when it assembles the proof.
+  assembler.call({ points, verificationKey }, caller).catch(() => undefined);
+  return { key, verificationKey, points, phases };
 }
 
 /** Starts the engine and loads the key while the witness program runs. A failure is told when the proof asks for the key. */
-function loadAhead(
-  keeper: EngineKeeper,
-  identifying: Promise<IdentifiedFile>,
-  { artifact, signal: caller, onProgress }: ProofTask,
-) {
+function loadAhead(parts: ProofParts, task: ProofTask, identifying: Promise<IdentifiedFile>) {
+  const { artifact, signal: caller, onProgress } = task;
   const stopping = new AbortController();
   const { signal, release } = joinSignals(caller, stopping.signal);
   let isShown = false;
@@ -187,12 +196,12 @@ function loadAhead(
   let taking: Promise<TakenKey> | undefined;
   const load = async () => {
     const zkey = await identifying;
-    const slot = await keeper.current(zkey);
+    const slot = await parts.keeper.current(zkey);
     // A stream can be read only once: it stays for an input that the program accepts.
     if (signal.aborted || artifact.zkey instanceof ReadableStream) {
       return undefined;
     }
-    taking = takeKey(slot, zkey, phases, signal);
+    taking = takeKey(parts, task, slot, zkey, phases, signal);
     await taking.catch(() => undefined);
     return { slot, taking };
   };
@@ -225,7 +234,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
 
   onProgress('witness', 0);
   const identifying = identifyFile(artifact.zkey, 'proving key');
-  const ahead = loadAhead(keeper, identifying, task);
+  const ahead = loadAhead(parts, task, identifying);
   const witness = await task.makeWitness().catch(async (error: unknown) => {
     await ahead.stop();
     throw error;
@@ -238,28 +247,20 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
 
     /** Undefined if the proof does not verify. */
     const proveOn = async (slot: EngineSlot): Promise<ProofResult | undefined> => {
-      const { key, phases } = await (loaded?.slot === slot
+      const { key, verificationKey, points, phases } = await (loaded?.slot === slot
         ? loaded.taking
-        : takeKey(slot, zkey, createPhases(onProgress), signal));
+        : takeKey(parts, task, slot, zkey, createPhases(onProgress)));
       const options = { signal, onProgress: phases.report };
       signal.throwIfAborted();
-      const verificationKey = checkParts(key, witness, artifact.verificationKey);
-      // Starts that thread too. A failure is told when it assembles the proof.
-      assembler.call({ verificationKey }, signal).catch(() => undefined);
+      checkWitness(key, witness);
       const sums = await key.resident.computeSums(witness, options);
       signal.throwIfAborted();
       phases.report('quotient', 1);
       phases.report('sums', 1);
       onProgress('verify', 0);
       const publicSignals = readPublicSignals(witness, key.header.publicSignals);
-      const { alpha1, beta1, beta2, delta1, delta2 } = key.header;
       const { proof } = await assembler.call(
-        {
-          sums,
-          points: { alpha1, beta1, beta2, delta1, delta2 },
-          verificationKey,
-          publicSignals,
-        },
+        { sums, points, verificationKey, publicSignals },
         signal,
       );
       if (proof === undefined) {

@@ -214,6 +214,8 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
 
   return {
     compute: async (wasm, input, signal) => {
+      // The thread starts while the program is read and compiled.
+      link.start();
       const program = await load(wasm, signal);
       const timer = startTimer(timeoutMs, signal);
       try {
