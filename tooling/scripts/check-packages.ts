@@ -1,13 +1,15 @@
 // `pnpm check:packages`: builds every published package and checks the files that a user installs. publint reads the
 // packed files and their exports; attw resolves the types the way TypeScript does; then the built package is
 // imported, by its own name, by a Node that does not resolve to our sources. Builds are cached by turbo.
-// The prover is installed by npm alone and proves under every runtime.
+// The prover is installed by npm alone and proves under every runtime, and in pages by four bundlers. With `--full` also in Next.js, whose
+// install and build take a minute of processor time.
 // The gate is packed into one directory as docs/operations/approve.md does, and reads its example policy there.
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { run } from '../src/processes.ts';
 import { listWorkspacePackages, type WorkspacePackage } from '../src/workspace.ts';
+import { checkPackedNext } from './packed-next.ts';
 import { checkPackedPage } from './packed-page.ts';
 import { checkPackedProver } from './packed-prover.ts';
 
@@ -85,6 +87,9 @@ await pnpm(
 const queue = [
   () => checkInstalled('prover as installed by npm', checkPackedProver),
   () => checkInstalled('prover in a page', checkPackedPage),
+  ...(process.argv.includes('--full')
+    ? [() => checkInstalled('prover in Next.js', checkPackedNext)]
+    : []),
   checkGate,
   ...published.map((one) => () => checkPackage(one)),
 ];

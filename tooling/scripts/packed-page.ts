@@ -1,11 +1,15 @@
 // The prover in a page as a user builds it: examples/prove-in-browser with the packed tarballs in an empty project, by npm alone, built by
-// Vite, served under a strict policy, and used in Chromium. The size of each part has a budget.
+// Vite, esbuild, webpack and Rspack, served under a strict policy, and used in Chromium. The size of each part of Vite's has a budget.
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
-import { createSmallCircuit, endSnarkjsThreads } from '../../packages/prover/test/small-circuit.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+} from '../../packages/prover/test/small-circuit.ts';
 import { run } from '../src/processes.ts';
 
 const example = resolve(import.meta.dirname, '../../examples/prove-in-browser');
@@ -30,13 +34,11 @@ function listSizes(folder: string): string[] {
   });
 }
 
-/** What the page shows after a proof. */
-async function proveIn(folder: string): Promise<string> {
-  const circuit = await createSmallCircuit();
-  const server = await servePage({ folder, isolated: true });
+/** What the page shows after a proof, and the errors of its console. */
+export async function proveAt(url: string, circuit: SmallCircuit): Promise<string> {
   const browser = await openBrowser();
   try {
-    const { page, errors } = await openPage(browser, server.origin);
+    const { page, errors } = await openPage(browser, url);
     await page.setInputFiles('[name=wasm]', circuit.wasm);
     await page.setInputFiles('[name=zkey]', circuit.zkey);
     const input = Buffer.from('{ "product": 391, "a": 17, "b": 23 }');
@@ -45,20 +47,61 @@ async function proveIn(folder: string): Promise<string> {
     await page.click('button');
     const output = page.locator('pre:not(:empty)');
     await output.waitFor({ timeout: 60_000 });
-    const text = await output.textContent();
-    return [text, ...errors, ...server.violations].join('\n');
+    return [await output.textContent(), ...errors].join('\n');
   } finally {
     await browser.close();
-    server.close();
-    await endSnarkjsThreads();
-    rmSync(circuit.folder, { recursive: true });
   }
 }
+
+/** With threads, and without any error after it. */
+export function isProved(shown: string): boolean {
+  return /"detail": "WebAssembly, \d+ threads?, .*"391".*"groth16".*\}$/s.test(shown);
+}
+
+const tools = ['webpack@5.113.0', '@rspack/core@2.3.3', 'esbuild@0.28.2'];
+/** As webpack and Rspack build a page without a configuration. Minifying takes webpack 20 s, and changes nothing that is tested here. */
+function buildBy(load: string, folder: string): string {
+  return `
+    ${load}
+    const output = { path: process.cwd() + '/${folder}', filename: '[name].js' };
+    const options = { mode: 'production', entry: './main.js', output, optimization: { minimize: false } };
+    bundle(options, (error, stats) => {
+      if (error ?? stats.hasErrors()) throw error ?? new Error(stats.toString());
+    });`;
+}
+
+/** By the folder that they write. */
+const bundlers: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  'by-vite': ['npx', 'vite', 'build', '--logLevel', 'error', '--outDir', 'by-vite'],
+  // As the README of the prover says.
+  'by-esbuild': [
+    ...(['npx', 'esbuild', 'main.js', 'node_modules/@pool/kernels/dist/kernel-worker.js'] as const),
+    ...['assemble-proof', 'verify', 'witness'].map(
+      (name) => `node_modules/@pool/prover/dist/${name}-worker.js`,
+    ),
+    ...['--bundle', '--format=esm', '--platform=browser', '--splitting'],
+    ...['--outdir=by-esbuild', '--entry-names=[name]', '--log-level=error'],
+  ],
+  'by-webpack': [
+    ...([process.execPath, '--input-type=module', '--eval'] as const),
+    buildBy("import bundle from 'webpack';", 'by-webpack'),
+  ],
+  'by-rspack': [
+    ...([process.execPath, '--input-type=module', '--eval'] as const),
+    buildBy("import { rspack as bundle } from '@rspack/core';", 'by-rspack'),
+  ],
+};
 
 /** @returns the errors, none if every check passed */
 export async function checkPackedPage(tarballs: readonly string[]): Promise<string[]> {
   if (!hasBrowser) return ['Chromium is missing: install it (apt-get install chromium)'];
   const project = mkdtempSync(join(tmpdir(), 'pool-page-'));
+  const circuit = await createSmallCircuit();
+  const failures: string[] = [];
+  const execute = async (command: string, ...args: readonly string[]) => {
+    const { status, combined } = await run(command, args, { cwd: project, output: 'collect' });
+    if (status !== 0) throw new Error(`${command} ${args[0]} failed:\n${combined}`);
+  };
   try {
     for (const name of ['index.html', 'main.js', 'vite.config.js']) {
       cpSync(join(example, name), join(project, name));
@@ -67,19 +110,23 @@ export async function checkPackedPage(tarballs: readonly string[]): Promise<stri
     const { devDependencies } = JSON.parse(readFileSync(join(example, 'package.json'), 'utf8')) as {
       readonly devDependencies: Readonly<Record<string, string>>;
     };
-    const tools = Object.entries(devDependencies).map(([name, version]) => `${name}@${version}`);
-    for (const [command, ...args] of [
-      ['npm', 'install', '--no-audit', '--no-fund', ...tarballs, ...tools],
-      ['npx', 'vite', 'build', '--logLevel', 'error'],
-    ] as const) {
-      const { status, combined } = await run(command, args, { cwd: project, output: 'collect' });
-      if (status !== 0) return [`${command} ${args[0]} failed:\n${combined}`];
+    const vite = Object.entries(devDependencies).map(([name, version]) => `${name}@${version}`);
+    await execute('npm', 'install', '--no-audit', '--no-fund', ...tarballs, ...vite, ...tools);
+    for (const [name, command] of Object.entries(bundlers)) {
+      await execute(...command);
+      const built = join(project, name);
+      if (name !== 'by-vite') cpSync(join(example, 'index.html'), join(built, 'index.html'));
+      const server = await servePage({ folder: built, isolated: true });
+      const shown = await proveAt(server.origin, circuit).finally(server.close);
+      const all = [shown, ...server.violations].join('\n');
+      if (!isProved(all)) failures.push(`the page ${name} shows:\n${all}`);
     }
-    const built = join(project, 'dist');
-    const shown = await proveIn(built);
-    const isProved = /"detail": "WebAssembly, \d+ threads?, .*"391".*"groth16".*\}$/s.test(shown);
-    return [...listSizes(built), ...(isProved ? [] : [`the page shows:\n${shown}`])];
+    return [...failures, ...listSizes(join(project, 'by-vite'))];
+  } catch (error) {
+    return [...failures, error instanceof Error ? error.message : 'failed'];
   } finally {
+    await endSnarkjsThreads();
+    rmSync(circuit.folder, { recursive: true });
     rmSync(project, { recursive: true });
   }
 }

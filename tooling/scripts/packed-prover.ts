@@ -1,6 +1,6 @@
 // The prover as a user installs it: the packed tarballs of prover and kernels in an empty project, by npm alone, under every runtime
-// that the README names. The programs are examples/prove-any-circuit, which must end by itself, and examples/replace-snarkjs. The command
-// is tried in Node 22.
+// that the README names. The programs are examples/prove-any-circuit, the command, which must end by themselves, and
+// examples/replace-snarkjs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,9 +69,29 @@ export async function checkPackedProver(tarballs: readonly string[]): Promise<st
     const { status, stdout, combined } = await execute([...command, ...files]);
     if (status !== 0 || !stdout.includes('"391"')) failures.push(`${name}:\n${combined}`);
   };
-  const expectCommand = async (...args: readonly string[]) => {
-    const { status, combined } = await execute([inRuntimes('node22/bin/node'), command, ...args]);
-    if (status !== 0) failures.push(`pool-prover ${args.join(' ')}:\n${combined}`);
+  const expectCommands = async (name: string, runtime: readonly string[]) => {
+    for (const line of [
+      ['wtns', 'calculate', circuit.wasm, 'input.json', 'witness.wtns'],
+      ['wtns', 'check', circuit.r1csPath, 'witness.wtns'],
+      ['wtns', 'export', 'json', 'witness.wtns', 'witness.json'],
+      ['groth16', 'prove', circuit.zkey, 'witness.wtns'],
+      ['groth16', 'fullprove', 'input.json', circuit.wasm, circuit.zkey],
+      ['zkey', 'export', 'verificationkey', circuit.zkey, 'verification_key.json'],
+      ['groth16', 'verify'],
+      ['zkey', 'export', 'soliditycalldata'],
+    ]) {
+      const { status, combined } = await execute([...runtime, command, ...line]);
+      if (status !== 0) failures.push(`${name}: pool-prover ${line.join(' ')}:\n${combined}`);
+    }
+    for (const file of [
+      'witness.wtns',
+      'witness.json',
+      'proof.json',
+      'public.json',
+      'verification_key.json',
+    ]) {
+      rmSync(join(project, file), { force: true });
+    }
   };
   const expectService = async (name: string, [first = '', ...others]: readonly string[]) => {
     const child = spawn(first, [...others, 'service.ts', ...files.slice(0, 2)], {
@@ -112,10 +132,8 @@ export async function checkPackedProver(tarballs: readonly string[]): Promise<st
     for (const [name, runtime] of Object.entries(runtimes)) {
       await expectProof(name, [...runtime, 'main.ts']);
       await expectService(name, runtime);
+      await expectCommands(name, runtime);
     }
-    await expectCommand('g16f', 'input.json', circuit.wasm, circuit.zkey);
-    await expectCommand('zkev', circuit.zkey, 'verification_key.json');
-    await expectCommand('g16v');
     const load =
       'const { createProver } = require("@pool/prover"); createProver(); require("@pool/prover/snarkjs").groth16.verify;';
     const required = await execute([inRuntimes('node22/bin/node'), '--eval', load]);
