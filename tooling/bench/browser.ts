@@ -108,14 +108,15 @@ export async function runBrowserBench(args: readonly string[]): Promise<void> {
   const rows: string[][] = [];
   for (const { name, power, prepare } of cases) {
     if ((values.circuit ?? name) !== name) continue;
-    const { standard } = await prepare();
+    const { ours, standard } = await prepare();
     for (const page of ['isolated', 'not isolated']) {
       if ((values.page ?? page) !== page) continue;
       const isolated = page === 'isolated';
       for (const prover of provers) {
         // In the isolated page, snarkjs has its threads.
         if ((values.prover ?? prover) !== prover || (isolated && prover === alone)) continue;
-        const { first, second, warm } = await visit({ circuit: standard, isolated, runs }, prover);
+        const circuit = prover === 'ours' ? { ...standard, wasm: ours.wasm } : standard;
+        const { first, second, warm } = await visit({ circuit, isolated, runs }, prover);
         const times = [fastest(warm), first, second].map((ms) => `${ms.toFixed(0)} ms`);
         rows.push([name, `2^${power}`, page, prover, ...times]);
         process.stderr.write(`${rows.at(-1)?.join(' | ')}\n`);
@@ -126,7 +127,7 @@ export async function runBrowserBench(args: readonly string[]): Promise<void> {
   const section = {
     title: 'Proofs in a browser',
     ...createStamp(),
-    about: `Chromium ${version}, headless. A job is witness, proof, blinding and verification; both provers take the same standard key. In a page that is cross-origin isolated ours runs on all cores, in another one on one thread under a policy without \`blob:\`; snarkjs starts workers from \`blob:\` URLs in both, unless it is told to use one thread. First visit: a new profile, from the click to the proof, with the files fetched from this machine. Second visit: a new page of that profile, with our key prepared in its private file system. Warm: the fastest further proof of that page. Load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after the run.`,
+    about: `Chromium ${version}, headless. A job is witness, proof, blinding and verification; both provers take the same standard key; ours runs its accelerated witness program, snarkjs circom’s. In a page that is cross-origin isolated ours runs on all cores, in another one on one thread under a policy without \`blob:\`; snarkjs starts workers from \`blob:\` URLs in both, unless it is told to use one thread. First visit: a new profile, from the click to the proof, with the files fetched from this machine. Second visit: a new page of that profile, with our key prepared in its private file system. Warm: the fastest further proof of that page. Load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after the run.`,
     tables: [
       {
         columns: ['circuit', 'rows', 'page', 'prover', 'warm', 'first visit', 'second visit'],

@@ -15,6 +15,7 @@ import { type BenchCase, fundCases, spendCases } from './circuits.ts';
 import {
   fastest,
   measureNodeProver,
+  measurePreparedKey,
   measureRapidsnark,
   type ProverMeasurement,
 } from './measure.ts';
@@ -82,12 +83,13 @@ export async function runProverBench(
   for (const { power, prepare } of cases) {
     if (power < Number(values.from) || power > Number(values.to)) continue;
     process.stdout.write(`2^${power} rows: preparing\n`);
-    const { compact, standard } = await prepare();
+    const { ours, standard } = await prepare();
     // One run is enough if it takes minutes.
     const runs = power >= 19 ? 1 : Number(values.runs);
     const [loadBefore = 0] = loadavg();
     const measured: [string, () => Promise<ProverMeasurement>][] = [
-      [`ours (${accelerator})`, () => measureNodeProver('ours', compact, runs, accelerator)],
+      [`ours (${accelerator})`, () => measureNodeProver('ours', ours, runs, accelerator)],
+      [`ours (${accelerator}), key prepared`, () => measurePreparedKey(ours, runs, accelerator)],
       ['snarkjs', () => measureNodeProver('snarkjs', standard, runs, accelerator)],
     ];
     if (rapidsnark !== undefined) {

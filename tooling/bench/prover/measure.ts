@@ -78,6 +78,13 @@ async function runProcess(command: string, args: readonly string[]) {
   return { ms: performance.now() - startedAt, peakBytes, stdout: Buffer.concat(chunks).toString() };
 }
 
+/** Jobs of one new process of the program. */
+async function runJobs(args: readonly string[]) {
+  const { ms, stdout } = await runProcess(process.execPath, [program, ...args]);
+  // Written by that program.
+  return { ms, ...(JSON.parse(stdout) as ProcessMeasurement) };
+}
+
 /** A prover that runs on Node. */
 export async function measureNodeProver(
   name: 'ours' | 'snarkjs',
@@ -85,16 +92,8 @@ export async function measureNodeProver(
   runs: number,
   accelerator: string,
 ): Promise<ProverMeasurement> {
-  const run = (jobs: number) =>
-    runProcess(process.execPath, [
-      program,
-      name,
-      JSON.stringify(circuit),
-      String(jobs),
-      accelerator,
-    ]);
-  // Written by that program.
-  const { jobs, peakBytes } = JSON.parse((await run(runs + 1)).stdout) as ProcessMeasurement;
+  const run = (jobs: number) => runJobs([name, JSON.stringify(circuit), String(jobs), accelerator]);
+  const { jobs, peakBytes } = await run(runs + 1);
   const warm = jobs.slice(1);
   const coldMs: number[] = [];
   while (coldMs.length < runs) coldMs.push((await run(1)).ms);
@@ -106,6 +105,31 @@ export async function measureNodeProver(
     coldMs,
     peakBytes,
   };
+}
+
+/** Ours in new processes that find the key prepared by an earlier one. */
+export async function measurePreparedKey(
+  circuit: BenchCircuit,
+  runs: number,
+  accelerator: string,
+): Promise<ProverMeasurement> {
+  const folder = await mkdtemp(join(tmpdir(), 'pool-bench-'));
+  try {
+    const run = () => runJobs(['ours', JSON.stringify(circuit), '1', accelerator, folder]);
+    await run();
+    const cold = [];
+    while (cold.length < runs) cold.push(await run());
+    return {
+      power: circuit.power,
+      circuit: circuit.name,
+      warmMs: [],
+      phasesMs: findFastest(cold.flatMap(({ jobs }) => jobs)).phasesMs,
+      coldMs: cold.map(({ ms }) => ms),
+      peakBytes: Math.max(...cold.map(({ peakBytes }) => peakBytes)),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /**

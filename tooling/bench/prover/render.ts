@@ -93,7 +93,7 @@ export function renderProverResults(title: string, results: ProverResults): stri
     machine,
     date,
     about: [
-      `The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before (snarkjs decodes its key each time). “Cold”: new processes, the key read from a file. “Of ours”: the time over ours.${load === undefined ? '' : ` Load average ${load} after the run.`}`,
+      `The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before (snarkjs decodes its key each time). “Cold”: new processes, the key read from a file; “key prepared”: with the \`keyCacheDir\` of an earlier process. Ours runs its accelerated witness program, the others circom’s. “Of ours”: the time over ours.${load === undefined ? '' : ` Load average ${load} after the run.`}`,
       '',
       ...Object.entries(versions).map(([name, version]) => `- ${name}: ${version}`),
     ].join('\n'),

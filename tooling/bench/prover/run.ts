@@ -1,4 +1,4 @@
-// One circuit through one prover, in this process: `run.js <prover> <circuit as JSON> <jobs> <accelerator>` prints a ProcessMeasurement;
+// One circuit through one prover, in this process: `run.js <prover> <circuit as JSON> <jobs> <accelerator> [<key cache>]` prints a ProcessMeasurement;
 // `run.js witness <circuit as JSON> <path>` writes the witness by circom's program, which rapidsnark's command takes from a file.
 // A prover is loaded only if it is measured.
 import { readFile } from 'node:fs/promises';
@@ -7,7 +7,8 @@ import type { MemoryFile } from 'snarkjs';
 import type { BenchCircuit } from './circuits.ts';
 import type { Job, ProcessMeasurement } from './measure.ts';
 
-const [prover = '', text = '', third = '', accelerator = 'cpu'] = process.argv.slice(2);
+const [prover = '', text = '', third = '', accelerator = 'cpu', keyCacheDir] =
+  process.argv.slice(2);
 const circuit = JSON.parse(text) as BenchCircuit;
 const { wasm, zkey } = circuit;
 async function readJson(path: string): Promise<unknown> {
@@ -25,7 +26,7 @@ function divide(times: readonly number[], names: readonly string[]): Job {
 
 async function openOurs(): Promise<() => Promise<Job>> {
   const { createProver } = await import('@pool/prover');
-  const ours = createProver({ accelerator: accelerator as AcceleratorChoice });
+  const ours = createProver({ accelerator: accelerator as AcceleratorChoice, keyCacheDir });
   return async () => {
     const begunAt = new Map<ProofStage, number>();
     const startedAt = performance.now();
