@@ -174,7 +174,7 @@ export function multiplyFloat(
   const limbs = Array.from({ length: limbCount }, () => f.take('v128'));
   f.scope(() => {
     const c = f.let('v128', load(C));
-    const scale = load(2 ** -51);
+    const scale = get(f.let('v128', load(2 ** -51)));
     const doubled = square
       ? a.limbs.map((name) => f.let('v128', op('f64x2.add', get(name), get(name))))
       : [];
