@@ -4,12 +4,12 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { babyjubjub } from '@noble/curves/misc.js';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { bigintToHex32, spendCircuits } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
 import { computePoseidonParameters, partialRoundCounts } from '../src/program/poseidon-function.ts';
+import { listWindowPoints } from '../src/program/window-function.ts';
 
 const output = new URL('../circom/generated/', import.meta.url);
 function HEADER(source: string) {
@@ -72,12 +72,7 @@ function hex(value: bigint): string {
 
 /** The six outputs of WindowPoint for the points (d + 1)·2^(8j)·G, d = 0..255. */
 function listOutputs(j: number): bigint[][] {
-  const step = secp256k1.Point.BASE.multiply(2n ** BigInt(8 * j));
-  const points = [step];
-  while (points.length < 256) {
-    points.push((points.at(-1) ?? step).add(step));
-  }
-  const affine = points.map((point) => point.toAffine());
+  const affine = listWindowPoints(j);
   return [
     ...[0n, 64n, 128n, 192n].map((shift) => affine.map(({ x }) => BigInt.asUintN(64, x >> shift))),
     affine.map(({ y }) => BigInt.asUintN(160, y)),

@@ -47,15 +47,13 @@ function listSources(circuit: string, folder: string): string[] {
 }
 
 /**
- * SHA-256 over the names and contents of the circom sources that a circuit includes, as hex. Other sources do not count, so a new
- * circuit does not change the artifacts of the others.
+ * SHA-256 over the names and contents of a circom source, such as a circuit's main file, and all that it includes, as hex. Other sources
+ * do not count, so a new circuit does not change the artifacts of the others.
+ * @param source name of the file without its extension
  */
-export function computeSourceDigest(
-  circuit: CircuitName | 'poseidon',
-  folder = sourceFolder(),
-): string {
+export function computeSourceDigest(source: string, folder = sourceFolder()): string {
   const hash = createHash('sha256');
-  for (const name of listSources(circuit, folder)) {
+  for (const name of listSources(source, folder)) {
     const digest = createHash('sha256')
       .update(readFileSync(join(folder, name)))
       .digest('hex');

@@ -15,11 +15,7 @@ import {
   type ManifestEntry,
 } from '../artifacts-manifest.ts';
 import { computeSourceDigest, sourceFolder } from '../circuits.ts';
-import {
-  accelerateProgram,
-  poseidonDigest,
-  programVersion,
-} from '../program/accelerate-program.ts';
+import { accelerateProgram, knownSources, programVersion } from '../program/accelerate-program.ts';
 import { computeKeyInWorker } from '../setup/key-in-worker.ts';
 import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
@@ -65,16 +61,18 @@ export function computeRecipe(circuit: CircuitName): string {
 }
 
 /**
- * Poseidon of another source would be replaced by functions with wrong wires.
+ * Templates of another source would be replaced by functions with wrong wires.
  * @throws PoolError `compile_failed`
  */
-export function requireKnownPoseidon(folder = sourceFolder()): void {
-  if (computeSourceDigest('poseidon', folder) !== poseidonDigest) {
-    throw new PoolError(
-      'compile_failed',
-      'circom/poseidon.circom or its constants are not those that the witness programs are accelerated for. ' +
-        'Restore them, or adapt src/program/poseidon-function.ts and poseidonDigest.',
-    );
+export function requireKnownSources(folder = sourceFolder()): void {
+  for (const [name, digest] of knownSources) {
+    if (computeSourceDigest(name, folder) !== digest) {
+      throw new PoolError(
+        'compile_failed',
+        `circom/${name}.circom or a file that it includes is not the one that the witness programs are accelerated for. ` +
+          'Restore it, or adapt src/program and its knownSources.',
+      );
+    }
   }
 }
 
@@ -134,7 +132,7 @@ export async function buildArtifacts(
   options: BuildOptions & { readonly standardKey?: boolean } = {},
 ): Promise<BuiltArtifacts> {
   refuseInProduction();
-  requireKnownPoseidon();
+  requireKnownSources();
   const { signal, onProgress, standardKey = false } = options;
   const recipe = computeRecipe(circuit);
   const scratch = await mkdtemp(join(folder, '.compile-'));

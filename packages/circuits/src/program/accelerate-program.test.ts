@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { R } from '../../test/fund-batch.ts';
 import { compileTest, computeWitness, endSnarkjsThreads } from '../../test/witness.ts';
-import { requireKnownPoseidon } from '../artifacts/build-artifacts.ts';
+import { requireKnownSources } from '../artifacts/build-artifacts.ts';
 import { describeCompiler } from '../artifacts/compile.ts';
 import { computeDigest } from '../artifacts-manifest.ts';
 import { sourceFolder } from '../circuits.ts';
@@ -155,8 +155,8 @@ it('replaces each Poseidon and six functions of the field', () => {
 // If the second changes, and `main` did not: change programVersion too, and run `pnpm generate`.
 it('has a version for its output', () => {
   expect([programVersion, computeDigest(accelerated)]).toEqual([
-    1,
-    'e84a4b3bd6792c28c60b61ea0b64260450065c826c0cbe79faafcdcbfc56671d',
+    2,
+    'c2f707da4c29ba4b817c95770a86b987142338468065e29d9cedabf40e072ffd',
   ]);
 });
 
@@ -193,13 +193,16 @@ it('refuses a memory with a limit, and functions of other types', () => {
   expect(() => accelerateProgram(exchanged)).toThrow('functions have other types');
 });
 
-it('is not used for another Poseidon', async () => {
-  requireKnownPoseidon();
+it('is not used for another source', async () => {
+  requireKnownSources();
   const folder = await mkdtemp(join(tmpdir(), 'pool-circuit-test-'));
   try {
     await cp(sourceFolder(), folder, { recursive: true });
+    await writeFile(join(folder, 'secp256k1-zero.circom'), '// Another.\n');
+    expect(() => requireKnownSources(folder)).toThrow('hidden-signer.circom or a file that it');
+    await cp(sourceFolder(), folder, { recursive: true });
     await writeFile(join(folder, 'generated/poseidon-constants.circom'), '// Others.\n');
-    expect(() => requireKnownPoseidon(folder)).toThrow('poseidon.circom or its constants');
+    expect(() => requireKnownSources(folder)).toThrow('poseidon.circom or a file that it');
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,19 +1,29 @@
 /**
- * Makes a witness program of circom faster: replaces the compiled template Poseidon by functions with less and faster arithmetic. The
+ * Makes a witness program of circom faster: replaces compiled templates and functions by functions with less and faster arithmetic. The
  * interface of the program, its errors and all its wires stay the same.
  *
  * @module
  */
-import { createConstants, elementBytes, writeFieldFunctions } from './field-functions.ts';
-import { writeMontgomeryProduct, writeReduction } from './montgomery-product.ts';
 import {
-  partialRoundCounts,
-  scratchElements,
-  writePoseidonBody,
-  writePower,
-} from './poseidon-function.ts';
+  createConstants,
+  elementBytes,
+  type FieldFunction,
+  writeFieldFunctions,
+} from './field-functions.ts';
+import { writeMontgomeryProduct, writeReduction } from './montgomery-product.ts';
+import { partialRoundCounts, writePoseidonBody, writePower } from './poseidon-function.ts';
+import { createTemplateReader } from './program-templates.ts';
+import {
+  type Range,
+  type Toolkit,
+  writeBits,
+  writeInRange,
+  writeToBits,
+} from './range-functions.ts';
+import { writeMultiplyModP, writeSubtractModP } from './secp256k1-functions.ts';
 import { writeProduct, writeQuotient, writeRemainder, writeSum } from './short-operands.ts';
-import { encodeType, encodeUnsigned, i32, store } from './wasm-code.ts';
+import { writeChord, writeNextX, writeZeroModP } from './signer-functions.ts';
+import { type Code, encodeType, encodeUnsigned, i32, store } from './wasm-code.ts';
 import {
   append,
   countEntries,
@@ -26,14 +36,22 @@ import {
   writeEntries,
   writeSections,
 } from './wasm-sections.ts';
+import { writeWindow, writeWindowPoint } from './window-function.ts';
 
 const pageBytes = 65_536;
 
 /** Part of the artifacts' recipe. Change it whenever the output changes for the same program. */
-export const programVersion = 1;
+export const programVersion = 2;
 
-/** Digest of circom/poseidon.circom and what it includes, for which poseidon-function.ts is written. */
-export const poseidonDigest = 'c7235040dc0a7862e5d5fdf2c9cc58faffd96185087d0424b3e1751b55ac985a';
+/** Elements that the functions of one program share: secret, and free between two calls. */
+const scratchElements = 40;
+
+/** Digests of the sources in circom/ whose templates are replaced, each with what it includes. */
+export const knownSources: ReadonlyMap<string, string> = new Map([
+  ['bits', 'b0514b67f46d9acc1325ceafd10d1fad5bf085ab380d7d59a9987763e5b65ede'],
+  ['hidden-signer', 'd855c70004bd32f6420d7a45dc83dd97ab328551b79ce26e9c206334d8419ce7'],
+  ['poseidon', 'c7235040dc0a7862e5d5fdf2c9cc58faffd96185087d0424b3e1751b55ac985a'],
+]);
 
 /**
  * Where the program's stack starts, which grows upwards, is in the four bytes at address 0: one segment of its data.
@@ -58,6 +76,10 @@ function readInputCount(create: Uint8Array): number {
     throw unknownForm('a template does not say how many inputs it has');
   }
   return count;
+}
+
+function typeKeyOf({ parameters, results }: FieldFunction): string {
+  return `${parameters} ${results}`;
 }
 
 /**
@@ -93,7 +115,18 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
   const start = scratch + scratchElements * elementBytes;
   const constants = createConstants(start);
   const { functions, at } = writeFieldFunctions(constants, imported + bodies.length);
-  const added = [...functions, writePower(constants, at, scratch)];
+  const added: FieldFunction[] = [...functions, writePower(constants, at, scratch)];
+  const add = (written: FieldFunction): number =>
+    imported + bodies.length + added.push(written) - 1;
+  /** Replaces a function. What is written may call the old one by another index. */
+  const replace = (
+    index: number,
+    type: Omit<FieldFunction, 'body'>,
+    write: (moved: number) => Code,
+  ): void => {
+    const moved = add({ ...type, body: [...(bodies[index - imported] ?? [])] });
+    bodies[index - imported] = Uint8Array.from(write(moved));
+  };
   let replaced = 0;
   for (const [name, index] of names) {
     const id = /^Poseidon_(\d+)_run$/.exec(name)?.[1];
@@ -131,17 +164,73 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
     ['Fr_idiv', writeQuotient],
     ['Fr_mod', writeRemainder],
   ] as const) {
-    const index = indexOf(name) - imported;
-    const moved = imported + bodies.length + added.length;
-    added.push({ parameters: 3, body: [...(bodies[index] ?? [])] });
-    bodies[index] = Uint8Array.from(write(moved));
+    replace(indexOf(name), { parameters: 3, results: 0 }, write);
   }
   bodies[indexOf('Fr_F1m_fromMontgomery') - imported] = Uint8Array.from(writeReduction());
+
+  const toolkit: Toolkit = { constants, at, scratch, bits: add(writeBits()) };
+  const reader = createTemplateReader(
+    names,
+    (index) => bodies[index - imported] ?? new Uint8Array(),
+    data,
+  );
+  const rangeOf = (id: number): Range => {
+    const [offset = 0n, width = 0n] = reader.parameters('InRange', id, 2);
+    return { width: Number(width), offset };
+  };
+  let windowAt: number | undefined;
+  const templates: ReadonlyArray<readonly [string, (id: number) => (original: number) => Code]> = [
+    ['Chord', () => () => writeChord(toolkit)],
+    ['NextX', () => () => writeNextX(toolkit)],
+    [
+      'ZeroModP',
+      (id) => {
+        const [q, carry, ...others] = reader.partsOf('ZeroModP', id, 'InRange').map(rangeOf);
+        if (q === undefined || carry === undefined || others.length > 0) {
+          throw unknownForm('a template ZeroModP does not have two ranges');
+        }
+        return (original) => writeZeroModP(toolkit, { q, carry }, original);
+      },
+    ],
+    [
+      'WindowPoint',
+      (id) => {
+        const [window = 0n] = reader.parameters('WindowPoint', id, 1);
+        windowAt ??= add(writeWindow(toolkit));
+        const at = windowAt;
+        return (original) => writeWindowPoint(toolkit, at, Number(window), original);
+      },
+    ],
+    ['InRange', (id) => (original) => writeInRange(toolkit, rangeOf(id), original)],
+    [
+      'ToBits',
+      (id) => {
+        const [n = 0n] = reader.parameters('ToBits', id, 1);
+        return (original) => writeToBits(toolkit, Number(n), original);
+      },
+    ],
+  ];
+  for (const [name, prepare] of templates) {
+    for (const id of reader.idsOf(name)) {
+      replace(indexOf(`${name}_${id}_run`), { parameters: 1, results: 1 }, prepare(id));
+    }
+  }
+  for (const [name, index] of names) {
+    const write = new Map([
+      ['multiplyModP', writeMultiplyModP],
+      ['subtractModP', writeSubtractModP],
+    ]).get(/^(.*)_\d+$/.exec(name)?.[1] ?? '');
+    if (write !== undefined) {
+      replace(index, { parameters: 2, results: 1 }, write);
+    }
+  }
+
   const bytes = constants.bytes();
   const end = start + bytes.length;
   view.setUint32(stackAt, end, true);
 
-  const parameterCounts = [2, 3, 4];
+  const functionTypes = [...new Map(added.map((one) => [typeKeyOf(one), one])).values()];
+  const typeKeys = functionTypes.map(typeKeyOf);
   const memory = createReader(contentsOf(sections.memory));
   const [count, flags, pages] = [memory.integer(), memory.integer(), memory.integer()];
   if (count !== 1 || flags !== 0) {
@@ -153,15 +242,15 @@ export function accelerateProgram(program: Uint8Array): Uint8Array<ArrayBuffer> 
       sections.type,
       append(
         contentsOf(sections.type),
-        parameterCounts.map((parameters) => Uint8Array.from(encodeType(parameters))),
+        functionTypes.map((one) => Uint8Array.from(encodeType(one.parameters, one.results))),
       ),
     ],
     [
       sections.functions,
       append(
         contentsOf(sections.functions),
-        added.map(({ parameters }) =>
-          Uint8Array.from(encodeUnsigned(types + parameterCounts.indexOf(parameters))),
+        added.map((one) =>
+          Uint8Array.from(encodeUnsigned(types + typeKeys.indexOf(typeKeyOf(one)))),
         ),
       ),
     ],

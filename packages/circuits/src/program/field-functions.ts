@@ -29,7 +29,7 @@ import {
 export const limbBits = 29n;
 export const limbCount = 9;
 export const limbMask = (1n << limbBits) - 1n;
-const radix = 1n << (limbBits * BigInt(limbCount));
+export const radix = 1n << (limbBits * BigInt(limbCount));
 /** Bytes of an element. A signal of circom's program has as many. */
 export const elementBytes = 40;
 /** Most products in a sum. */
@@ -38,17 +38,17 @@ const maximumTerms = 7;
 export function indices(length: number): number[] {
   return Array.from({ length }, (_, i) => i);
 }
-function limbsOf(value: bigint): bigint[] {
+export function limbsOf(value: bigint): bigint[] {
   return indices(limbCount).map((i) => (value >> (limbBits * BigInt(i))) & limbMask);
 }
 export const orderLimbs = limbsOf(scalarFieldOrder);
 export const wordsOfOrder = [0n, 64n, 128n, 192n].map((shift) => scalarFieldOrder >> shift);
 
-/** -1/r modulo 2^29, by Newton's method. */
-export function computeInverse(): bigint {
+/** -1/order modulo 2^29, by Newton's method. */
+export function computeInverse(order = scalarFieldOrder): bigint {
   let inverse = 1n;
   for (let bits = 1; bits < 29; bits *= 2) {
-    inverse = BigInt.asUintN(29, inverse * (2n - scalarFieldOrder * inverse));
+    inverse = BigInt.asUintN(29, inverse * (2n - order * inverse));
   }
   return BigInt.asUintN(29, -inverse);
 }
@@ -59,6 +59,8 @@ export type Constants = {
   readonly place: (values: readonly bigint[]) => number;
   /** The same for a number that is not brought into Montgomery form. */
   readonly placePlain: (value: bigint) => number;
+  /** Address of 32-bit words. */
+  readonly placeWords: (words: readonly number[]) => number;
   readonly bytes: () => Uint8Array;
 };
 
@@ -66,18 +68,22 @@ export type Constants = {
 export function createConstants(start: number): Constants {
   const words: number[] = [];
   const known = new Map<string, number>();
+  const placeWords = (added: readonly number[]): number => {
+    const address = start + 4 * words.length;
+    words.push(...added);
+    return address;
+  };
   const put = (values: readonly bigint[]): number => {
     const key = values.join(',');
-    const address = known.get(key) ?? start + 4 * words.length;
-    if (!known.has(key)) {
-      words.push(...values.flatMap((value) => [...limbsOf(value).map(Number), 0]));
-      known.set(key, address);
-    }
+    const address =
+      known.get(key) ?? placeWords(values.flatMap((value) => [...limbsOf(value).map(Number), 0]));
+    known.set(key, address);
     return address;
   };
   return {
     place: (values) => put(values.map((value) => (value * radix) % scalarFieldOrder)),
     placePlain: (value) => put([value]),
+    placeWords,
     bytes: () => {
       const view = new DataView(new ArrayBuffer(4 * words.length));
       for (const [index, word] of words.entries()) {
@@ -89,7 +95,7 @@ export function createConstants(start: number): Constants {
 }
 
 /** A column's sum, its carry, nine digits of the reduction, and nine limbs of the result: the 64-bit locals after `first`. */
-function localsAfter(first: number) {
+export function localsAfter(first: number) {
   const digit = first + 2;
   const limb = digit + limbCount;
   return { sum: first, carry: first + 1, digit, limb, count: 2 + 2 * limbCount };
@@ -103,12 +109,15 @@ function limbAt(pointer: number, index: number): Code {
  * Adds columns up, and reduces.
  * @param column the products of a column
  * @param extra what is added to a limb of the result
+ * @param order of the field
  */
-function reduceColumns(
+export function reduceColumns(
   locals: ReturnType<typeof localsAfter>,
   column: (index: number) => readonly Code[],
   extra: (index: number) => readonly Code[] = () => [],
+  order = scalarFieldOrder,
 ): Code {
+  const orderLimbs = limbsOf(order);
   const { sum, carry, digit, limb } = locals;
   const lines: Code[] = [];
   for (let index = 0; index < 2 * limbCount; index++) {
@@ -125,7 +134,7 @@ function reduceColumns(
     lines.push(set(sum, fold('i64.add', terms)));
     const shifted = op('i64.shr_u', get(sum), i64(limbBits));
     if (index < limbCount) {
-      const product = op('i64.mul', get(sum), i64(computeInverse()));
+      const product = op('i64.mul', get(sum), i64(computeInverse(order)));
       lines.push(set(digit + index, op('i64.and', product, i64(limbMask))));
       const multiple = op('i64.mul', get(digit + index), i64(orderLimbs[0] ?? 0n));
       lines.push(set(carry, op('i64.shr_u', op('i64.add', get(sum), multiple), i64(limbBits))));
@@ -225,7 +234,7 @@ function writeStore(): Code {
   ]);
 }
 
-/** (to, signal, add): reads a signal as an element, and adds another one. */
+/** (to, signal, add): reads a signal as an element, and adds another one, which is not at `to`. */
 function writeLoad(constants: Constants, product: number): Code {
   const [to, signal, add, tag, factor, words] = [0, 1, 2, 3, 4, 5];
   const plain = constants.placePlain((radix * radix) % scalarFieldOrder);
@@ -263,8 +272,12 @@ function writeMove(): Code {
   return encodeBody({ i32: 0, i64: 0 }, code);
 }
 
-/** A function with i32 parameters and no result. */
-export type FieldFunction = { readonly parameters: number; readonly body: Code };
+/** A function with i32 parameters and results. */
+export type FieldFunction = {
+  readonly parameters: number;
+  readonly results: number;
+  readonly body: Code;
+};
 
 /** Indices of the functions. */
 export type FieldIndices = {
@@ -284,11 +297,11 @@ export function writeFieldFunctions(
 ): { readonly functions: readonly FieldFunction[]; readonly at: FieldIndices } {
   const sums = indices(maximumTerms).map((i) => writeSumOfProducts(i + 1));
   const functions = [
-    ...sums.map((body) => ({ parameters: 4, body })),
-    { parameters: 2, body: writeSquare() },
-    { parameters: 2, body: writeStore() },
-    { parameters: 3, body: writeLoad(constants, first) },
-    { parameters: 2, body: writeMove() },
+    ...sums.map((body) => ({ parameters: 4, results: 0, body })),
+    { parameters: 2, results: 0, body: writeSquare() },
+    { parameters: 2, results: 0, body: writeStore() },
+    { parameters: 3, results: 0, body: writeLoad(constants, first) },
+    { parameters: 2, results: 0, body: writeMove() },
   ];
   const after = first + maximumTerms;
   const at = {

@@ -91,9 +91,7 @@ function invert(m: Matrix): bigint[][] {
   return rows.map((row) => row.slice(n));
 }
 
-/** Elements that the functions of one program share: secret, and free between two calls. */
 const maximumWidth = 7;
-export const scratchElements = 2 * maximumWidth + 2;
 
 /** (x, signal, bytes): x to its fifth power. Writes the square, the fourth and the fifth power as signals, `bytes` apart. */
 export function writePower(constants: Constants, at: FieldIndices, scratch: number): FieldFunction {
@@ -111,7 +109,7 @@ export function writePower(constants: Constants, at: FieldIndices, scratch: numb
     ...advance,
     ...call(at.store, get(signal), get(x)),
   ]);
-  return { parameters: 3, body };
+  return { parameters: 3, results: 0, body };
 }
 
 /**

@@ -37,11 +37,16 @@ const operators = {
   'i32.div_u': 0x6e,
   'i32.rem_u': 0x70,
   'i32.and': 0x71,
+  'i32.mul': 0x6c,
+  'i32.eqz': 0x45,
   'i32.eq': 0x46,
   'i32.ne': 0x47,
   'i32.lt_s': 0x48,
   'i32.ge_s': 0x4e,
   'i32.or': 0x72,
+  'i32.shl': 0x74,
+  'i32.shr_u': 0x76,
+  'i32.wrap_i64': 0xa7,
   'i64.eqz': 0x50,
   'i64.eq': 0x51,
   'i64.lt_s': 0x53,
@@ -53,6 +58,7 @@ const operators = {
   'i64.or': 0x84,
   'i64.xor': 0x85,
   'i64.shl': 0x86,
+  'i64.shr_s': 0x87,
   'i64.shr_u': 0x88,
   'i64.extend32_s': 0xc4,
   'i64.extend_i32_u': 0xad,
@@ -102,6 +108,11 @@ export function when(condition: Code, then: Code, otherwise: Code = []): Code {
   return [...condition, 0x04, 0x40, ...then, ...rest, 0x0b];
 }
 
+/** Repeats the code while the condition holds. The code runs at least once. */
+export function repeat(code: Code, condition: Code): Code {
+  return [0x03, 0x40, ...code, ...condition, 0x0d, 0, 0x0b];
+}
+
 /** The value after combining all terms, from the left. */
 export function fold(name: keyof typeof operators, terms: readonly Code[]): Code {
   return terms.reduce((left, right) => op(name, left, right));
@@ -123,7 +134,8 @@ export function encodeBody(
   return [groups.length, ...declared, ...code, 0x0b];
 }
 
-/** The type of a function of i32 parameters that returns nothing. */
-export function encodeType(parameters: number): Code {
-  return [0x60, parameters, ...Array<number>(parameters).fill(i32Type), 0];
+/** The type of a function of i32 parameters and results. */
+export function encodeType(parameters: number, results: number): Code {
+  const list = (count: number): Code => [count, ...Array<number>(count).fill(i32Type)];
+  return [0x60, ...list(parameters), ...list(results)];
 }
