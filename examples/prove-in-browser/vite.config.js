@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-// With these headers the page may share memory between threads. Without them the prover has one thread.
+// With these headers the page may share memory between threads. Without them each of its workers has its own memory, which is slower.
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',

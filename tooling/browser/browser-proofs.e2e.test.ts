@@ -21,7 +21,7 @@ import {
   squaresSource,
 } from '../../packages/prover/test/small-circuit.ts';
 import { bundlePage } from './bundle.ts';
-import type { PageResult, PageTask } from './page.ts';
+import type { PageGlobal, PageResult, PageTask } from './page.ts';
 
 /** As the browser's debugger takes it. */
 function toPlain(input: unknown): Readonly<Record<string, unknown>> {
@@ -34,13 +34,7 @@ function toPlain(input: unknown): Readonly<Record<string, unknown>> {
 type OpenPage = Awaited<ReturnType<typeof openPage>>['page'];
 
 function callPage(page: OpenPage, task: PageTask): Promise<PageResult> {
-  return page.evaluate(
-    (given) =>
-      (globalThis as unknown as { provePage: (task: PageTask) => Promise<PageResult> }).provePage(
-        given,
-      ),
-    task,
-  );
+  return page.evaluate((given) => (globalThis as unknown as PageGlobal).provePage(given), task);
 }
 
 describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipped)', () => {
@@ -127,19 +121,94 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
     await expectProofs(result, verificationKey);
   });
 
-  it('proves spend-2x4 on one thread where the page is not isolated, and leaves the page responsive', async () => {
+  it('proves spend-2x4 on workers where the page is not isolated, and leaves the page responsive', async () => {
     const { files, verificationKey } = await fetchArtifacts('spend-2x4');
     const vector = spendVectors.find(({ name }) => name === 'transfer to two');
     if (vector === undefined) throw new Error('vectors/spend.json has no such spend');
     const input = toPlain(readSpendVector(vector, readWalletY(vector)));
-    const result = await prove(false, files, { input, verificationKey, form: 'bytes' });
+    const task = { input, verificationKey, form: 'bytes', options: { threads: 2 } } as const;
+    const result = await prove(false, files, { ...task, proofs: 2, abortAt: 'proof' });
     expect(result.detail).toBe(
-      'WebAssembly, 1 thread (the page is not cross-origin isolated), relaxed SIMD',
+      'WebAssembly, 2 workers without shared memory (the page is not cross-origin isolated), relaxed SIMD',
     );
+    expect(result.aborted).toBe('proof_aborted');
     await expectProofs(result, verificationKey);
-    // The work takes more than a second, in slices of about 8 ms.
+    // Most of a warm proof leaves the page's thread alone. Its longest task reads results and adds up a few points.
     expect(result.turns).toBeGreaterThan(40);
   });
+
+  it('says that a worker died, and starts others for the next proof', async () => {
+    const files = { '/circuit.wasm': String(small.wasm), '/circuit.zkey': String(small.zkey) };
+    const server = await servePage({ folder, files });
+    onTestFinished(() => server.close());
+    const { page } = await openPage(browser, server.origin);
+    onTestFinished(() => page.context().close());
+    const task: PageTask = {
+      ...{ wasm: '/circuit.wasm', zkey: '/circuit.zkey', form: 'url', input: squares },
+      ...{ proofs: 1, options: { threads: 2 }, keep: true },
+    };
+    await expectProofs(await callPage(page, task), small.verificationKey);
+    const [worker] = page.workers().filter((one) => one.url().endsWith('/split-worker.js'));
+    // It is lost in the middle of the next proof.
+    await worker?.evaluate(() => {
+      const onmessage = () => {
+        throw new Error('broken');
+      };
+      Object.assign(globalThis, { onmessage });
+    });
+    await expect(callPage(page, task)).rejects.toThrow(/proof_failed: The proving engine stopped/);
+    await expectProofs(await callPage(page, task), small.verificationKey);
+  });
+
+  it.each([
+    ['isolated', true],
+    ['not isolated', false],
+  ] as const)(
+    'frees all workers and memories on close where the page is %s',
+    async (_page, isolated) => {
+      const files = { '/circuit.wasm': String(small.wasm), '/circuit.zkey': String(small.zkey) };
+      const server = await servePage({ folder, isolated, files });
+      onTestFinished(() => server.close());
+      const { page } = await openPage(browser, server.origin);
+      onTestFinished(() => page.context().close());
+      const debug = await page.context().newCDPSession(page);
+      /** Memories that something in the page still reaches. */
+      const countMemories = async (): Promise<number> => {
+        await debug.send('HeapProfiler.collectGarbage');
+        return page.evaluate(
+          () =>
+            (globalThis as unknown as { memories: readonly WeakRef<object>[] }).memories.filter(
+              (memory) => memory.deref() !== undefined,
+            ).length,
+        );
+      };
+      await page.evaluate(() => {
+        const memories: WeakRef<object>[] = [];
+        Object.assign(globalThis, { memories });
+        const Memory = new Proxy(WebAssembly.Memory, {
+          construct: (Target, args: [never]) => {
+            const memory = new Target(...args);
+            memories.push(new WeakRef(memory));
+            return memory;
+          },
+        });
+        Object.assign(WebAssembly, { Memory });
+      });
+      const task: PageTask = {
+        ...{ wasm: '/circuit.wasm', zkey: '/circuit.zkey', form: 'url', input: squares },
+        ...{ proofs: 1, options: { threads: 2 }, keep: true },
+      };
+      await expectProofs(await callPage(page, task), small.verificationKey);
+      // Two for the kernels, and one each for witness and verification.
+      expect(page.workers()).toHaveLength(4);
+      // Workers that do not share keep their memories to themselves.
+      expect(await countMemories()).toBe(isolated ? 1 : 0);
+      // The page keeps the closed prover.
+      await page.evaluate(() => (globalThis as unknown as PageGlobal).prover?.close());
+      await expect.poll(() => page.workers()).toEqual([]);
+      expect(await countMemories()).toBe(0);
+    },
+  );
 
   // A whole proof takes a minute of such a driver, most of it for its shaders.
   it('computes on the browser’s WebGPU, here on a driver that runs on the processor', async () => {

@@ -13,6 +13,7 @@ export async function bundlePage(page: 'page' | 'snarkjs-page', folder: string):
     entryPoints: {
       page: `tooling/browser/${page}.ts`,
       'kernel-worker': 'packages/kernels/src/runtime/kernel-worker.ts',
+      'split-worker': 'packages/kernels/src/split/split-worker.ts',
       'witness-worker': 'packages/prover/src/witness/witness-worker.ts',
       'assemble-proof-worker': 'packages/prover/src/proof/assemble-proof-worker.ts',
       'verify-worker': 'packages/prover/src/proof/verify-worker.ts',

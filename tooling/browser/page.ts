@@ -19,6 +19,8 @@ export type PageTask = {
   readonly proofs: number;
   /** Starts the engine first. */
   readonly ready?: boolean;
+  /** Uses the prover of the page, and does not close it. Its options are those of the first task. */
+  readonly keep?: boolean;
   /** Aborts the first proof when this stage has begun. */
   readonly abortAt?: string;
 };
@@ -34,6 +36,13 @@ export type PageResult = {
   /** How often a timer of the page had its turn meanwhile. */
   readonly turns: number;
   readonly residentBytes: number;
+};
+
+export type PageGlobal = {
+  readonly provePage: (task: PageTask) => Promise<PageResult>;
+  readonly dropIn: typeof dropIn;
+  /** The prover that tasks keep. */
+  prover?: ReturnType<typeof createProver>;
 };
 
 async function open(url: string, form: PageTask['form']) {
@@ -54,8 +63,11 @@ function countTurns() {
   };
 }
 
+const page: PageGlobal = Object.assign(globalThis, { provePage: run, dropIn });
+
 async function run(task: PageTask): Promise<PageResult> {
-  const prover = createProver(task.options);
+  const prover = (task.keep === true ? page.prover : undefined) ?? createProver(task.options);
+  if (task.keep === true) page.prover = prover;
   const stages = new Set<string>();
   const prove = async (signal?: AbortSignal, onStage?: (stage: string) => void) => {
     const [wasm, zkey] = [await open(task.wasm, task.form), await open(task.zkey, task.form)];
@@ -105,8 +117,6 @@ async function run(task: PageTask): Promise<PageResult> {
     // The debugger passes on the message only.
     throw error instanceof ProverError ? new Error(`${error.code}: ${error.message}`) : error;
   } finally {
-    await prover.close();
+    if (task.keep !== true) await prover.close();
   }
 }
-
-Object.assign(globalThis, { provePage: run, dropIn });

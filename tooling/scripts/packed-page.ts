@@ -19,6 +19,8 @@ const budgets: Readonly<Record<string, number>> = {
   index: 440,
   engine: 30,
   'kernel-worker': 15,
+  // It has the last steps of a sum, with noble-curves: it proves where the page is not isolated.
+  'split-worker': 40,
   'witness-worker': 10,
   'assemble-proof-worker': 25,
 };

@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Group, PointTable } from './curve/points.ts';
-import { WASM } from './generated/wasm.ts';
 import {
   createResident,
   createTaskCounter,
@@ -14,7 +12,6 @@ import {
   splitRange,
   type TaskOptions,
 } from './runtime/runtime.ts';
-import type { Multiplier } from './runtime/wasm-module.ts';
 import { placeRows, type Rows } from './scalars/rows.ts';
 
 /** What an image contains, as plain data. */
@@ -33,20 +30,13 @@ export type Image = {
   /** Its length in bytes. */
   readonly size: number;
   /** Fills `into` with the bytes from `position` on. @throws KernelsError `input_refused` after the release */
-  readonly read: (position: number, into: Uint8Array) => void;
+  readonly read: (position: number, into: Uint8Array) => Promise<void>;
 };
 
 /** Counts the changes of these layouts that do not change the compiled kernels. */
-const layoutVersion = 1;
+export const layoutVersion = 1;
 /** Bytes that are read at a time. */
 export const imageChunkBytes = 2 ** 20;
-
-/** Names the format of images: it differs if the kernels were compiled from other code or use another multiplier. */
-export async function describeImageFormat(multiplier: Multiplier): Promise<string> {
-  const code = new TextEncoder().encode(WASM[multiplier]);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', code));
-  return `${layoutVersion}-${multiplier}-${bytesToHex(digest)}`;
-}
 
 export function createImage({ memory }: Runtime, resident: PointTable | Rows): Image {
   const { count, bytes: size } = resident;
@@ -61,7 +51,7 @@ export function createImage({ memory }: Runtime, resident: PointTable | Rows): I
             lengths: [resident.a.length, resident.b.length],
           },
     size,
-    read: (position, into) => {
+    read: async (position, into) => {
       into.set(memory.view(resident.address + position, into.length));
     },
   };

@@ -7,7 +7,13 @@
 export type { Group, PointTable } from './curve/points.ts';
 export { type CurvePoint, createDirectKernels, type DirectKernels } from './direct-kernels.ts';
 export { type Image, type ImageShape, imageChunkBytes } from './images.ts';
-export { createKernels, type Kernels, type KernelsOptions, type ScanKernels } from './kernels.ts';
+export {
+  createKernels,
+  type Kernels,
+  type KernelsOptions,
+  type ProvingKernels,
+  type ScanKernels,
+} from './kernels.ts';
 export { KernelsError } from './runtime/errors.ts';
 export {
   areBelowOrder,
@@ -32,6 +38,7 @@ export {
 } from './runtime/thread-port.ts';
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
+export { createProvingKernels } from './split/split-kernels.ts';
 export {
   countZkeyCoefficients,
   createDictionary,

@@ -4,32 +4,30 @@
  * @module
  */
 import { multiplyGenerator } from './curve/fixed-base.ts';
-import { computeJointMsm, computeMsm } from './curve/msm.ts';
 import { multiplyPoints } from './curve/multiples.ts';
-import { loadPoints, type PointTable } from './curve/points.ts';
-import { createImage, describeImageFormat, type Image, restoreImage } from './images.ts';
+import { layoutVersion } from './images.ts';
+import { createProvingOperations, type ProvingOperations } from './proving-operations.ts';
 import { KernelsError } from './runtime/errors.ts';
-import { addressableBytes, type Block, createKernelMemory } from './runtime/memory.ts';
+import { addressableBytes, createKernelMemory, reservedBytes } from './runtime/memory.ts';
 import { findBuiltin } from './runtime/module-beside.ts';
-import type { Runtime, TaskOptions } from './runtime/runtime.ts';
+import type { Bound, Runtime } from './runtime/runtime.ts';
 import { canShareMemory } from './runtime/thread-port.ts';
 import { createThreads } from './runtime/threads.ts';
-import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
-import { createDomain, type Domain } from './scalars/domain.ts';
-import { computeQuotient } from './scalars/quotient.ts';
-import { loadRows, type Rows, type RowsInput } from './scalars/rows.ts';
-import { loadScalars, type ScalarVector } from './scalars/scalars.ts';
+import {
+  compileKernels,
+  detectMultiplier,
+  digestKernels,
+  type Multiplier,
+} from './runtime/wasm-module.ts';
+import type { ScalarVector } from './scalars/scalars.ts';
 import { combineScalars, computeLagrangeBasis, multiplyColumns } from './scalars/setup-scalars.ts';
 import { multiplyPackedPoints, openSealedBoxes } from './scan/babyjubjub.ts';
 import { createPoseidonHasher, type PoseidonHasher } from './scan/poseidon.ts';
 
-/** The start of the memory. Every instance of the module writes the same constants there. */
-const reservedBytes = 65_536;
-
 export type KernelsOptions = {
   /**
    * Default: one for each processor that the process may use. In a page that is not cross-origin isolated there is one thread, the
-   * calling one: threads cannot share memory there.
+   * calling one: threads cannot share memory there. Kernels for provers then have workers with memories of their own.
    */
   readonly threads?: number | undefined;
   /** Memory budget, at most 4 GiB. Default: 4 GiB, or three quarters of the machine's memory if that is less. */
@@ -37,11 +35,6 @@ export type KernelsOptions = {
   /** `float` needs relaxed SIMD and a processor with fused multiply-add. `auto`, the default, tests for both. */
   readonly multiplier?: 'auto' | Multiplier | undefined;
 };
-
-/** An operation as a caller sees it: on the kernels' own memory and threads. */
-type Bound<F> = F extends (runtime: Runtime, ...rest: infer Args) => infer Result
-  ? (...args: Args) => Result
-  : never;
 
 /** The operations for reading sealed notes and for building trees: packed Baby Jubjub points, sealed boxes, Poseidon. */
 export type ScanKernels = PoseidonHasher & {
@@ -51,64 +44,42 @@ export type ScanKernels = PoseidonHasher & {
   readonly openSealedBoxes: Bound<typeof openSealedBoxes>;
 };
 
-export type Kernels = ScanKernels & {
-  readonly threads: number;
-  readonly multiplier: Multiplier;
+/** What a prover takes from kernels. */
+export type ProvingKernels = ProvingOperations & {
   /** Description of what the kernels run on, for people. */
   readonly detail: string;
-  /** Memory in use, in bytes; part of the budget. */
-  readonly bytesInUse: number;
-  /**
-   * Copies scalars into the kernels' memory: 32 bytes little-endian each, below r.
-   * @throws KernelsError `input_refused`, `out_of_memory`
-   */
-  readonly loadScalars: (count: number, bytes: Uint8Array) => Promise<ScalarVector>;
-  /** A copy of the scalars, 32 bytes little-endian each. @throws KernelsError `input_refused` after their release */
-  readonly readScalars: (scalars: ScalarVector) => Uint8Array;
-  /**
-   * Keeps the matrices A and B in memory, and the tables of their domain.
-   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
-   */
-  readonly loadRows: (rows: RowsInput, options?: TaskOptions) => Promise<Rows>;
-  /**
-   * (A·w)(x)·(B·w)(x) - C(x) for the n points x of the odd coset. C is the polynomial through the products on the domain.
-   * @param witness - w, one scalar per wire
-   * @returns one scalar per row of the domain, secret; the caller releases them
-   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
-   */
-  readonly computeQuotient: (
-    rows: Rows,
-    witness: ScalarVector,
-    options?: TaskOptions,
-  ) => Promise<ScalarVector>;
-  /** Keeps points of a proving key; see points.ts. */
-  readonly loadPoints: Bound<typeof loadPoints>;
   /** Names the format of images; kernels of another format cannot restore them. */
   readonly describeImageFormat: () => Promise<string>;
-  /** The bytes of a table of points or of matrices, to keep them; see images.ts. */
-  readonly createImage: (resident: PointTable | Rows) => Image;
-  /** Takes up an image of the same format; see images.ts. */
-  readonly restoreImage: Bound<typeof restoreImage>;
-  /** The sum of scalars[firstScalar + i]·points[i] over a table; see msm.ts. */
-  readonly computeMsm: Bound<typeof computeMsm>;
-  /** The sum of two such sums, quicker than each alone. */
-  readonly computeJointMsm: Bound<typeof computeJointMsm>;
-  /** scalars[i] times the generator, points in the proving key's format; see fixed-base.ts. */
-  readonly multiplyGenerator: Bound<typeof multiplyGenerator>;
-  /** Multiplies every point by one scalar, or each point by its own; see multiples.ts. */
-  readonly multiplyPoints: Bound<typeof multiplyPoints>;
-  /** The Lagrange basis over roots of unity at a point. */
-  readonly computeLagrangeBasis: Bound<typeof computeLagrangeBasis>;
-  /** The transpose of a sparse matrix times a vector. */
-  readonly multiplyColumns: Bound<typeof multiplyColumns>;
-  /** A linear combination of vectors. */
-  readonly combineScalars: Bound<typeof combineScalars>;
+  /** Whether operations wait in a queue. Then they are given all at once: each worker begins its part of the next one by itself. */
+  readonly isQueue?: true;
+  /** Whether everything that was loaded is lost, and every further operation fails. Create new kernels then. */
+  readonly isLost?: () => boolean;
   /**
    * Ends the threads and zeroes secrets that were not released, then resolves. Running and later operations fail with
    * `kernels_closed`.
    */
   readonly close: () => Promise<void>;
 };
+
+export type Kernels = ScanKernels &
+  ProvingKernels & {
+    readonly threads: number;
+    readonly multiplier: Multiplier;
+    /** Memory in use, in bytes; part of the budget. */
+    readonly bytesInUse: number;
+    /** A copy of the scalars, 32 bytes little-endian each. @throws KernelsError `input_refused` after their release */
+    readonly readScalars: (scalars: ScalarVector) => Uint8Array;
+    /** scalars[i] times the generator, points in the proving key's format; see fixed-base.ts. */
+    readonly multiplyGenerator: Bound<typeof multiplyGenerator>;
+    /** Multiplies every point by one scalar, or each point by its own; see multiples.ts. */
+    readonly multiplyPoints: Bound<typeof multiplyPoints>;
+    /** The Lagrange basis over roots of unity at a point. */
+    readonly computeLagrangeBasis: Bound<typeof computeLagrangeBasis>;
+    /** The transpose of a sparse matrix times a vector. */
+    readonly multiplyColumns: Bound<typeof multiplyColumns>;
+    /** A linear combination of vectors. */
+    readonly combineScalars: Bound<typeof combineScalars>;
+  };
 
 /** A browser does not say how much memory the machine has. */
 function findDefaultBudget(): number {
@@ -130,9 +101,22 @@ export function createScanKernels(runtime: Runtime): ScanKernels {
   };
 }
 
-function describeRuntime(threads: number, multiplier: Multiplier): string {
-  const isolation = canShareMemory() ? '' : ' (the page is not cross-origin isolated)';
-  return `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}${isolation}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
+/** The options with their defaults, and the compiled kernels. */
+export async function prepareKernels(options: KernelsOptions, shared: boolean) {
+  const {
+    threads = findProcessors(),
+    maximumBytes = findDefaultBudget(),
+    multiplier: wanted = 'auto',
+  } = options;
+  const multiplier = wanted === 'auto' ? detectMultiplier() : wanted;
+  const module = await compileKernels(multiplier, shared);
+  return {
+    ...{ threads, maximumBytes, multiplier, module },
+    /** For people. */
+    instructions: multiplier === 'float' ? 'relaxed SIMD' : 'SIMD',
+    describeImageFormat: async () =>
+      `${layoutVersion}-${multiplier}-${await digestKernels(multiplier)}`,
+  };
 }
 
 /**
@@ -146,30 +130,14 @@ function describeRuntime(threads: number, multiplier: Multiplier): string {
  * @throws KernelsError `start_failed`, `thread_file_missing`
  */
 export async function createKernels(options: KernelsOptions = {}): Promise<Kernels> {
-  const {
-    threads: wantedThreads = findProcessors(),
-    maximumBytes = findDefaultBudget(),
-    multiplier: wanted = 'auto',
-  } = options;
-  const multiplier = wanted === 'auto' ? detectMultiplier() : wanted;
-  const module = await compileKernels(multiplier);
-  const memory = createKernelMemory(reservedBytes, maximumBytes);
-  const threads = await createThreads(wantedThreads, { module, memory: memory.memory });
+  const prepared = await prepareKernels(options, canShareMemory());
+  const { module, multiplier, instructions, describeImageFormat } = prepared;
+  const memory = createKernelMemory(reservedBytes, prepared.maximumBytes);
+  const threads = await createThreads(prepared.threads, { module, memory: memory.memory });
+  const { count } = threads;
+  const isolation = canShareMemory() ? '' : ' (the page is not cross-origin isolated)';
   const runtime: Runtime = { threads, memory, multiplier };
-  const domains = new Map<number, Promise<{ readonly domain: Domain; readonly block: Block }>>();
-
-  /** The tables of each size are computed once and kept. */
-  const ensureDomain = async (size: number): Promise<Domain> => {
-    const known = domains.get(size) ?? createDomain(runtime, Math.log2(size));
-    domains.set(size, known);
-    try {
-      return (await known).domain;
-    } catch (error) {
-      domains.delete(size);
-      throw error;
-    }
-  };
-
+  const proving = createProvingOperations(runtime);
   let closed = false;
   const requireOpen = (): void => {
     if (closed) throw new KernelsError('kernels_closed', 'the kernels are closed');
@@ -177,53 +145,27 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
 
   return {
     ...createScanKernels(runtime),
-    loadPoints: (...args) => loadPoints(runtime, ...args),
-    describeImageFormat: () => describeImageFormat(multiplier),
-    createImage: (resident) => createImage(runtime, resident),
-    computeMsm: (...args) => computeMsm(runtime, ...args),
-    computeJointMsm: (...args) => computeJointMsm(runtime, ...args),
+    ...proving,
+    describeImageFormat,
     multiplyGenerator: (...args) => multiplyGenerator(runtime, ...args),
     multiplyPoints: (...args) => multiplyPoints(runtime, ...args),
     computeLagrangeBasis: (...args) => computeLagrangeBasis(runtime, ...args),
     multiplyColumns: (...args) => multiplyColumns(runtime, ...args),
     combineScalars: (...args) => combineScalars(runtime, ...args),
-    threads: threads.count,
+    threads: count,
     multiplier,
-    detail: describeRuntime(threads.count, multiplier),
+    detail: `WebAssembly, ${count} thread${count === 1 ? '' : 's'}${isolation}, ${instructions}`,
     get bytesInUse() {
       return memory.bytesInUse;
     },
     loadScalars: async (length, bytes) => {
       requireOpen();
-      return loadScalars(runtime, length, bytes);
+      return proving.loadScalars(length, bytes);
     },
     readScalars: ({ address, bytes }) => {
       requireOpen();
       return memory.view(address, bytes).slice();
     },
-    loadRows: async (input, { signal, onProgress } = {}) => {
-      const rows = await loadRows(runtime, input, signal);
-      try {
-        await ensureDomain(input.domainSize);
-      } catch (error) {
-        rows.release();
-        throw error;
-      }
-      onProgress?.(1);
-      return rows;
-    },
-    restoreImage: async (...args) => {
-      const restored = await restoreImage(runtime, ...args);
-      try {
-        if (!('group' in restored)) await ensureDomain(restored.count);
-        return restored;
-      } catch (error) {
-        restored.release();
-        throw error;
-      }
-    },
-    computeQuotient: async (rows, witness, taskOptions = {}) =>
-      computeQuotient(runtime, await ensureDomain(rows.count), rows, witness, taskOptions),
     close: async () => {
       closed = true;
       await threads.close();

@@ -23,6 +23,7 @@ import {
 import type { KernelTask } from '../runtime/threads.ts';
 import type { ScalarVector } from '../scalars/scalars.ts';
 import { zkeyPointBytes } from '../zkey/zkey-format.ts';
+import { decodeCoordinates } from '../zkey/zkey-points.ts';
 import { type Group, type PointTable, pointSize } from './points.ts';
 
 // The last steps of a multi-scalar multiplication: a few hundred doublings and additions of points.
@@ -78,6 +79,14 @@ function sumWeighted(group: Group, terms: readonly Term[]): Uint8Array {
     output,
   );
   return output;
+}
+
+/** The sum of points in the proving key's format, which it also has. */
+export function addSums(group: Group, sums: readonly Uint8Array[]): Uint8Array {
+  return sumWeighted(
+    group,
+    sums.map((sum) => ({ weight: 0, bytes: encodeIntegers(decodeCoordinates(sum)) })),
+  );
 }
 
 /** Additions per kernel call, and bytes of their lists; see codegen/msm.ts and codegen/add-pairs.ts. */
@@ -210,7 +219,8 @@ type Part = {
   readonly before: number;
 };
 
-function requireTerms([first, second]: readonly [MsmTerm, MsmTerm?]): void {
+/** @throws KernelsError `input_refused` for too few scalars, or tables of different groups */
+export function requireTerms([first, second]: readonly [MsmTerm, MsmTerm?]): void {
   for (const { points, scalars, firstScalar = 0 } of second ? [first, second] : [first]) {
     if (firstScalar < 0 || firstScalar + points.count > scalars.count) {
       throw new KernelsError(

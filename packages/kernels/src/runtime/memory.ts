@@ -15,6 +15,8 @@ const alignment = 64;
 const pageBytes = 65_536;
 /** Memory grows by at least this much, so that many small blocks do not cause many system calls. */
 const growthBytes = 4 * 1_048_576;
+/** The start of the memory. Every instance of the module writes the same constants there. */
+export const reservedBytes = 65_536;
 /** The range of 32-bit addresses. */
 export const addressableBytes = 2 ** 32;
 

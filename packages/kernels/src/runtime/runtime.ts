@@ -15,6 +15,11 @@ export type Runtime = {
   readonly multiplier: Multiplier;
 };
 
+/** An operation as a caller sees it: on the kernels' own memory and threads. */
+export type Bound<F> = F extends (runtime: Runtime, ...rest: infer Args) => infer Result
+  ? (...args: Args) => Result
+  : never;
+
 export type TaskOptions = {
   /** Ends the operation between two tasks. The operation rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -28,7 +33,7 @@ export type Resident = {
   readonly count: number;
   /** Memory that it occupies, in bytes. */
   readonly bytes: number;
-  /** Its address in the kernels' memory. @throws KernelsError `input_refused` after the release */
+  /** Its address in the kernels' memory, or its number if workers hold parts of it. @throws KernelsError `input_refused` after the release */
   readonly address: number;
   /** Frees the memory. Must not be called while an operation uses it. May be called again. */
   readonly release: () => void;

@@ -39,7 +39,7 @@ export type ThreadEvents = {
 
 export type Thread = {
   /** @throws DataCloneError for a message that is not plain data */
-  readonly post: (message: unknown) => void;
+  readonly post: (message: unknown, transfer?: readonly Transferable[]) => void;
   /** Whether the thread keeps the process alive. */
   readonly setWorking: (working: boolean) => void;
   readonly end: () => Promise<void>;
@@ -85,8 +85,8 @@ function startNodeThread(
     onEnd(isMissingModule(reason) ? missingFile(file, reason) : reason);
   });
   return {
-    post: (message) => {
-      worker.postMessage(message);
+    post: (message, transfer = []) => {
+      worker.postMessage(message, [...transfer]);
     },
     setWorking: (working) => {
       if (working) worker.ref();
@@ -120,8 +120,8 @@ function startWebWorker({ file, open }: ThreadProgram, { onMessage, onEnd }: Thr
     end(event.message ? new Error(event.message) : missingFile(file));
   };
   return {
-    post: (message) => {
-      worker.postMessage(message, []);
+    post: (message, transfer = []) => {
+      worker.postMessage(message, transfer);
     },
     setWorking: () => undefined,
     end: () => {

@@ -3,6 +3,7 @@
 // Both modules export the same functions over the same memory format (codegen/README.md); constants depend on the
 // multiplier's R: the two modules never share a memory.
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { WASM } from '../generated/wasm.ts';
 import { canShareMemory } from './thread-port.ts';
 
@@ -58,4 +59,10 @@ export function compileKernels(
   shared: boolean = canShareMemory(),
 ): Promise<WebAssembly.Module> {
   return WebAssembly.compile(decodeModule(multiplier, shared));
+}
+
+/** SHA-256 of the compiled code: another one may lay out its memory in another way. */
+export async function digestKernels(multiplier: Multiplier): Promise<string> {
+  const code = new TextEncoder().encode(WASM[multiplier]);
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', code)));
 }

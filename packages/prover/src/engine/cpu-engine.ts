@@ -4,9 +4,9 @@
  * @module
  */
 import {
-  createKernels,
-  type Kernels,
+  createProvingKernels,
   type PointTable,
+  type ProvingKernels,
   type Rows,
   type ScalarVector,
   type TaskOptions,
@@ -104,7 +104,7 @@ type KeyParts = {
   readonly loadRows: (options: TaskOptions) => Promise<Rows>;
 };
 
-function partsOfZkey(kernels: Kernels, zkey: Zkey): KeyParts {
+function partsOfZkey(kernels: ProvingKernels, zkey: Zkey): KeyParts {
   const { header, countPoints } = zkey;
   return {
     header,
@@ -126,7 +126,7 @@ function partsOfZkey(kernels: Kernels, zkey: Zkey): KeyParts {
   };
 }
 
-function partsOfPrepared(kernels: Kernels, { header, parts }: PreparedKey): KeyParts {
+function partsOfPrepared(kernels: ProvingKernels, { header, parts }: PreparedKey): KeyParts {
   const restore = async (name: string, options: TaskOptions) => {
     const part = parts.get(name);
     if (part === undefined) {
@@ -144,7 +144,7 @@ function partsOfPrepared(kernels: Kernels, { header, parts }: PreparedKey): KeyP
 }
 
 async function loadKey(
-  kernels: Kernels,
+  kernels: ProvingKernels,
   key: KeyParts,
   options: EngineOptions,
 ): Promise<ResidentKey> {
@@ -177,6 +177,20 @@ async function loadKey(
     }
     const rows = await key.loadRows({ signal, onProgress: reportRows });
     held.push(rows);
+
+    /** One sum after the other. Workers that queue take all at once: none waits for the slowest before it begins the next. */
+    const inLane = async <const T extends readonly (() => Promise<Uint8Array>)[]>(steps: T) => {
+      const results: Promise<Uint8Array>[] = [];
+      for (const step of steps) {
+        const result = step();
+        results.push(result);
+        if (kernels.isQueue !== true) {
+          await result;
+        }
+      }
+      await Promise.allSettled(results);
+      return (await Promise.all(results)) as { [K in keyof T]: Uint8Array };
+    };
 
     const computeSums: ResidentKey['computeSums'] = async (witness, sumOptions = {}) => {
       const stop = sumOptions.signal;
@@ -221,14 +235,10 @@ async function loadKey(
           quotient.release();
         });
       })();
-      const second = (async () => {
-        const b2 = await sum('b2');
-        const a = await sum('a');
-        return { b2, a, b1: await sum('b1') };
-      })();
+      const second = inLane([() => sum('b2'), () => sum('a'), () => sum('b1')]);
       await Promise.allSettled([first, second]);
       scalars.release();
-      const [c, { b2, a, b1 }] = await Promise.all([first, second]);
+      const [c, [b2, a, b1]] = await Promise.all([first, second]);
       return {
         a: decodeG1(a),
         b1: decodeG1(b1),
@@ -258,7 +268,7 @@ async function loadKey(
 /** Starts the threads. */
 export async function createCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
   const kernels = await translate(
-    createKernels({
+    createProvingKernels({
       ...(options.threads === undefined ? {} : { threads: options.threads }),
       ...(options.maximumBytes === undefined ? {} : { maximumBytes: options.maximumBytes }),
     }),
@@ -276,6 +286,7 @@ export async function createCpuEngine(options: CpuEngineOptions = {}): Promise<E
         loadOptions.signal,
       ),
     estimateBytes: estimateCpuBytes,
+    ...(kernels.isLost === undefined ? {} : { isLost: kernels.isLost }),
     close: () => kernels.close(),
   };
 }

@@ -84,6 +84,10 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     if (isClosed) {
       throw closedError();
     }
+    const slot = await processor?.catch(() => undefined);
+    if (slot?.engine.isLost?.() === true) {
+      await drop(slot);
+    }
     processor ??= factories.cpu().then(keep);
     // After a failed start, the next call tries again.
     processor.catch(() => {
@@ -150,6 +154,9 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     if ((await device) === slot) {
       device = undefined;
     }
+    if ((await processor?.catch(() => undefined)) === slot) {
+      processor = undefined;
+    }
     slot.keys.release();
     // A lost device may not even close.
     await slot.engine.close().catch(() => undefined);
@@ -176,6 +183,9 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       await Promise.allSettled([device, processor]);
       const slots = [...open];
       open.clear();
+      // A program may keep the closed prover. Memory is freed when nothing reaches it any more.
+      device = undefined;
+      processor = undefined;
       for (const { keys } of slots) {
         await keys.written();
         keys.release();

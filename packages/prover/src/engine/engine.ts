@@ -56,6 +56,8 @@ export type Engine = {
   readonly restore?: (prepared: PreparedKey, options?: EngineOptions) => Promise<ResidentKey>;
   /** Memory in bytes that a key of this size and one proof with it need. Called before anything is loaded. */
   readonly estimateBytes?: (header: ZkeyHeader) => number;
+  /** Whether it ended by itself, with its keys. It is closed then, and another one is started. */
+  readonly isLost?: () => boolean;
   /** Frees everything: memory, threads, device. Afterwards nothing keeps the process alive. */
   readonly close: () => Promise<void>;
 };

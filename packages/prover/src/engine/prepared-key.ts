@@ -56,11 +56,11 @@ async function describeUse({ identity, format }: PreparedFor): Promise<PreparedF
 }
 
 /** Each chunk is valid until the next one. */
-function* chunksOf({ size, read }: Pick<Image, 'size' | 'read'>) {
+async function* chunksOf({ size, read }: Pick<Image, 'size' | 'read'>) {
   const buffer = new Uint8Array(Math.min(imageChunkBytes, size));
   for (let position = 0; position < size; position += imageChunkBytes) {
     const chunk = buffer.subarray(0, Math.min(imageChunkBytes, size - position));
-    read(position, chunk);
+    await read(position, chunk);
     yield chunk;
   }
 }
@@ -74,7 +74,7 @@ export async function* writePreparedKey(
   const parts: Head['parts'][number][] = [];
   for (const [name, image] of images) {
     const digests: string[] = [];
-    for (const chunk of chunksOf(image)) {
+    for await (const chunk of chunksOf(image)) {
       digests.push(await sha256Hex(chunk));
     }
     parts.push({ name, shape: image.shape, size: image.size, digests });
@@ -95,7 +95,7 @@ export async function* writePreparedKey(
   yield start;
   yield text;
   for (const image of images.values()) {
-    for (const chunk of chunksOf(image)) {
+    for await (const chunk of chunksOf(image)) {
       yield chunk;
     }
   }
