@@ -84,6 +84,9 @@ export async function checkPackedNext(tarballs: readonly string[]): Promise<stri
           const url = /http:\/\/localhost:[1-9]\d*(?=\s.*Ready)/s.exec(told)?.[0];
           if (url !== undefined) resolve(url);
         });
+        setTimeout(() => {
+          reject(new Error(`next start is not ready after a minute:\n${told}`));
+        }, 60_000).unref();
         void ended.then(() => {
           reject(new Error(`next start ended:\n${told}`));
         });

@@ -1,6 +1,6 @@
 /**
  * A proving key in memory whose points are known multiples of the generators and whose matrices are generated: it belongs to no circuit,
- * but its five sums are known from arithmetic on the multiples alone.
+ * but its sums are known from arithmetic on the multiples alone.
  */
 import type { ProofSums } from '../src/engine/engine.ts';
 import type { PointSection, Zkey } from '../src/zkey/zkey.ts';

@@ -1,7 +1,7 @@
 // Each prover with one circuit: warm, several jobs of one process; cold, new processes for each job.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { BenchCircuit } from './circuits.ts';
@@ -117,6 +117,7 @@ export async function measurePreparedKey(
   try {
     const run = () => runJobs(['ours', JSON.stringify(circuit), '1', accelerator, folder]);
     await run();
+    if ((await readdir(folder)).length === 0) throw new Error('No key was prepared.');
     const cold = [];
     while (cold.length < runs) cold.push(await run());
     return {

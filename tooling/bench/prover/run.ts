@@ -24,9 +24,13 @@ function divide(times: readonly number[], names: readonly string[]): Job {
   return { ms: last - first, phasesMs: Object.fromEntries(phases) };
 }
 
+const ends: (() => Promise<void>)[] = [];
+
 async function openOurs(): Promise<() => Promise<Job>> {
   const { createProver } = await import('@pool/prover');
   const ours = createProver({ accelerator: accelerator as AcceleratorChoice, keyCacheDir });
+  // Closing waits until the prepared key is written.
+  if (keyCacheDir !== undefined) ends.push(() => ours.close());
   return async () => {
     const begunAt = new Map<ProofStage, number>();
     const startedAt = performance.now();
@@ -72,6 +76,7 @@ if (prover === 'witness') {
   const work = await (prover === 'snarkjs' ? openSnarkjs(count) : openOurs());
   const jobs: Job[] = [];
   while (jobs.length < count) jobs.push(await work());
+  for (const end of ends) await end();
   const peakBytes = process.resourceUsage().maxRSS * 1024;
   const measured: ProcessMeasurement = { jobs, peakBytes };
   await new Promise((resolve) => process.stdout.write(`${JSON.stringify(measured)}\n`, resolve));

@@ -14,6 +14,9 @@ import {
 import type { Engine } from './engine.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 
+/** How long closing waits for prepared keys that are being written. */
+const longestWriteMs = 30_000;
+
 /** `auto`: the graphics device if there is a real one, otherwise the processor. */
 export type AcceleratorChoice = 'auto' | 'webgpu' | 'cpu';
 
@@ -186,8 +189,13 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       // A program may keep the closed prover. Memory is freed when nothing reaches it any more.
       device = undefined;
       processor = undefined;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, longestWriteMs);
+      });
+      await Promise.race([patience, Promise.all(slots.map(({ keys }) => keys.written()))]);
+      clearTimeout(timer);
       for (const { keys } of slots) {
-        await keys.written();
         keys.release();
       }
       // An engine that cannot close must not keep the others open.

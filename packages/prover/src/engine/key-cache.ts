@@ -148,9 +148,10 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
   const keep = async (file: IdentifiedFile, key: HeldKey): Promise<void> => {
     const { identity, lastingName } = file;
     const { describeImageFormat } = engine;
-    const images = key.resident.createImages?.();
-    if (store === undefined || lastingName === undefined || images === undefined) return;
+    if (store === undefined || lastingName === undefined) return;
     try {
+      const images = key.resident.createImages?.();
+      if (images === undefined) return;
       const format = (await describeImageFormat?.()) ?? '';
       await store.write(lastingName, writePreparedKey({ identity, format }, key, images));
     } catch {

@@ -1,5 +1,5 @@
 /**
- * Assembles a Groth16 proof from the five sums: A = α + Σa + rδ, B = β + Σb + sδ, C = Σc + Σh + sA + r(β + Σb) with B's sum in
+ * Assembles a Groth16 proof from the sums of an engine, c with h: A = α + Σa + rδ, B = β + Σb + sδ, C = Σc + Σh + sA + r(β + Σb) with B's sum in
  * G1. The random r and s make the proof independent of the witness (J. Groth, "On the size of pairing-based non-interactive
  * arguments", EUROCRYPT 2016, eprint 2016/260, §3.2).
  *

@@ -154,6 +154,20 @@ describe('a witness of the caller that does not satisfy the circuit', () => {
   );
 });
 
+it('a device that computes wrong sums from a right witness of the caller is to blame', async () => {
+  const { prover, onIncident } = setUp({
+    accelerator: 'webgpu',
+    everyDevice: { change: (sums) => ({ ...sums, a: sums.b1 }) },
+  });
+  const witness: MemoryFile = { type: 'mem' };
+  await wtns.calculate(input, factors.wasm, witness);
+  await expect(
+    prover.prove({ circuit: factors, witness: witness.data ?? new Uint8Array() }),
+  ).rejects.toEqual(failure('accelerator_lost'));
+  expect(codesOf(onIncident)).toEqual(['accelerator_wrong_result']);
+  await prover.close();
+});
+
 describe('a device that refuses the work', () => {
   it('is not lost: the processor makes this proof, and all proofs after three failures', async () => {
     const { prover, cpu, countOpened, onIncident } = setUp({

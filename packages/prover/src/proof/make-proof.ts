@@ -310,18 +310,20 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
         break;
       }
     }
-    if (accelerator === 'webgpu') {
-      if (doubted !== undefined && task.isWitnessGiven) {
-        throw unverified(task);
-      }
-      if (doubted !== undefined) {
-        await keeper.reportFailure(doubted, 'wrong');
-      }
-      throw new ProverError(
+    const deviceOnly = accelerator === 'webgpu';
+    const lost = () =>
+      new ProverError(
         'accelerator_lost',
         'The graphics device went away or computed a wrong result. Try again, or set accelerator to auto.',
         { retryable: true },
       );
+    // Only a given witness may be to blame, so that the processor decides.
+    if (doubted !== undefined && !task.isWitnessGiven) {
+      await keeper.reportFailure(doubted, 'wrong');
+      doubted = undefined;
+    }
+    if (deviceOnly && doubted === undefined) {
+      throw lost();
     }
     const processor = await keeper.processor();
     const result = await proveOn(processor);
@@ -330,6 +332,9 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
     }
     if (doubted !== undefined) {
       await keeper.reportFailure(doubted, 'wrong');
+    }
+    if (deviceOnly) {
+      throw lost();
     }
     onProved(processor.engine);
     return result;

@@ -54,11 +54,11 @@ export function toVerifierArguments(
  * @throws ProverError `argument_invalid` for a proof of another shape
  */
 export function renderCallData(proof: object, publicSignals: readonly unknown[]): string {
-  const { a, b, c } = toSolidityProof(toDecimals(proof) as Groth16Proof);
-  const pair = (words: readonly [string, string]) => `["${words[0]}", "${words[1]}"]`;
   if (!Array.isArray(publicSignals)) {
     throw argumentError('The public signals are not an array. The proof comes first.');
   }
+  const { a, b, c } = toSolidityProof(toDecimals(proof) as Groth16Proof);
+  const pair = (words: readonly [string, string]) => `["${words[0]}", "${words[1]}"]`;
   const signals = publicSignals.map((signal: unknown) => {
     const [decimal] = toDecimals([signal]) as [unknown];
     const value = typeof decimal === 'string' && /^[0-9]+$/.test(decimal) ? BigInt(decimal) : -1n;
