@@ -1,5 +1,5 @@
 // Proofs in a real browser, under a policy that allows the page's own files and nothing else.
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createArtifactStore } from '@pool/circuits';
@@ -256,8 +256,12 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
     expect([...errors, ...server.violations]).toEqual([]);
   });
 
-  it('keeps a prepared key for the next visit, which does not fetch the key', async () => {
-    const files = { '/circuit.wasm': String(small.wasm), '/circuit.zkey': String(small.zkey) };
+  it('keeps a prepared key for the next visit, which fetches the key only if it changed', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'pool-page-'));
+    onTestFinished(() => rm(scratch, { recursive: true }));
+    const zkey = join(scratch, 'circuit.zkey');
+    await cp(String(small.zkey), zkey);
+    const files = { '/circuit.wasm': String(small.wasm), '/circuit.zkey': zkey };
     const server = await servePage({ folder, isolated: true, files });
     onTestFinished(() => server.close());
     const { page, errors } = await openPage(browser, server.origin);
@@ -268,12 +272,16 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
       options: { keyCacheDir: 'keys' },
     };
     await expectProofs(await callPage(page, task), small.verificationKey);
-    await context.route('**/circuit.zkey', (route) => route.abort());
+    await context.route('**/circuit.zkey', async (route) => {
+      await (route.request().method() === 'HEAD' ? route.continue() : route.abort());
+    });
     const again = await context.newPage();
     await again.goto(server.origin);
     await expectProofs(await callPage(again, task), small.verificationKey);
-    const other = { ...task, options: { keyCacheDir: 'other' } };
-    await expect(callPage(again, other)).rejects.toThrow(/artifact_unreadable/);
+    await utimes(zkey, 1, 1);
+    const third = await context.newPage();
+    await third.goto(server.origin);
+    await expect(callPage(third, task)).rejects.toThrow(/artifact_unreadable/);
     expect([...errors, ...server.violations]).toEqual([]);
   });
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -71,10 +71,13 @@ async function answer(
     return new Response(null, { status: 204 });
   }
   const file = files[pathname] ?? join(folder, pathname === '/' ? 'index.html' : pathname);
-  const bytes = await readFile(file).catch(() => undefined);
-  return new Response(bytes ?? null, {
-    status: bytes === undefined ? 404 : 200,
+  const about = await stat(file).catch(() => undefined);
+  const found = about?.isFile() === true ? about : undefined;
+  const body = found && request.method !== 'HEAD' ? await readFile(file) : null;
+  return new Response(body, {
+    status: found === undefined ? 404 : 200,
     headers: {
+      etag: `"${found?.size}-${found?.mtimeMs}"`,
       'content-type': types[extname(file)] ?? 'application/octet-stream',
       'content-security-policy': `${policy}; report-uri ${reportPath}`,
       ...(isolated ? isolationHeaders : {}),

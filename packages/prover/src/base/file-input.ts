@@ -19,7 +19,7 @@ import { argumentError, ProverError } from './errors.ts';
 /**
  * A file, in any of these forms:
  * - a path, or an `http:`, `https:` or `file:` URL. In a browser, a string is a URL relative to the page. The contents of an http
- *   URL must not change: it is fetched again only when they are no longer in memory.
+ *   URL must not change while a prover uses it: it is fetched again only when they are no longer in memory.
  * - a `Blob` or `File`
  * - bytes, also in the form of snarkjs (`type: 'mem'`). They must not change during a call. They may change between calls: each call
  *   hashes them, 1 to 2 ms per MB. `new Blob([bytes])` is not hashed.
@@ -44,12 +44,21 @@ export type IdentifiedFile = {
   readonly identity: string;
   /** Names it in other processes too. Undefined for objects of this process. */
   readonly lastingName: string | undefined;
+  /**
+   * Differs for other contents, in other processes too: of a URL, what its server says without sending them. Undefined if the server does
+   * not tell versions apart, or does not answer.
+   */
+  readonly describeVersion: (signal?: AbortSignal) => Promise<string | undefined>;
   readonly isUnchanged: () => Promise<boolean>;
   /** @throws ProverError `artifact_unreadable`, `memory_budget_exceeded`; the signal's reason */
   readonly open: (options?: OpenOptions) => Promise<FileSource>;
 };
 
-type Opened = Pick<IdentifiedFile, 'open'> & { readonly identify: () => Promise<string> };
+type Opened = Pick<IdentifiedFile, 'open'> & {
+  readonly identify: () => Promise<string>;
+  /** Where the identity is not enough. */
+  readonly describeVersion?: IdentifiedFile['describeVersion'];
+};
 
 /** Errors that stay the same until somebody changes the file or its path. */
 const permanent: Readonly<Record<string, string>> = {
@@ -105,6 +114,8 @@ const temporaryStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** A server that sends nothing for so long is away. In milliseconds. */
 const idleMs = 60_000;
+/** A cached copy is used only if the server says that it is the newest one: the files of a circuit belong together. */
+const cache = 'no-cache';
 
 function openUrl(url: URL, role: FileRole, name: string): Opened {
   const isSecret = role === 'witness';
@@ -115,8 +126,22 @@ function openUrl(url: URL, role: FileRole, name: string): Opened {
     });
   return {
     identify: () => Promise.resolve(url.href),
+    describeVersion: async (signal) => {
+      const patience = AbortSignal.timeout(idleMs);
+      const either = signal === undefined ? patience : AbortSignal.any([signal, patience]);
+      try {
+        const { ok, headers } = await fetch(url, { method: 'HEAD', cache, signal: either });
+        const mark = headers.get('etag') ?? headers.get('last-modified');
+        const version = `${url.href} ${mark} ${headers.get('content-length') ?? ''}`;
+        return ok && mark !== null ? version : undefined;
+      } catch {
+        signal?.throwIfAborted();
+        return undefined;
+      }
+    },
     open: async ({ signal, maximumBytes, onBytes: report } = {}) => {
-      const response = await fetch(url, { signal: signal ?? null }).catch((error: unknown) => {
+      const init = { cache, signal: signal ?? null } as const;
+      const response = await fetch(url, init).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw connectionFailed(error);
       });
@@ -307,6 +332,7 @@ export async function identifyFile(input: FileInput, role: FileRole): Promise<Id
     // A URL with a query may have a token, or be another one each time.
     lastingName:
       typeof group === 'string' && (path !== undefined || !group.includes('?')) ? group : bytesName,
+    describeVersion: opened.describeVersion ?? (() => Promise.resolve(identity)),
     isUnchanged: async () => (await opened.identify().catch(() => undefined)) === identity,
     open: opened.open,
   };

@@ -116,13 +116,13 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
 
   /** The prepared key of an earlier process. Undefined if there is none that can be used. */
   const restore = async (
-    file: IdentifiedFile,
+    { lastingName }: IdentifiedFile,
+    identity: string | undefined,
     options: EngineOptions,
   ): Promise<HeldKey | undefined> => {
-    const { identity, lastingName } = file;
     const { restore: restoreKey, describeImageFormat } = engine;
-    if (store === undefined || lastingName === undefined || restoreKey === undefined)
-      return undefined;
+    if (identity === undefined || restoreKey === undefined) return undefined;
+    if (store === undefined || lastingName === undefined) return undefined;
     const source = await store.open(lastingName);
     try {
       const format = await describeImageFormat?.();
@@ -145,13 +145,17 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
   };
 
   /** Best effort: without it, the next process prepares the key again. */
-  const keep = async (file: IdentifiedFile, key: HeldKey): Promise<void> => {
-    const { identity, lastingName } = file;
+  const keep = async (
+    { lastingName, describeVersion }: IdentifiedFile,
+    identity: string | undefined,
+    key: HeldKey,
+  ): Promise<void> => {
     const { describeImageFormat } = engine;
-    if (store === undefined || lastingName === undefined) return;
+    if (store === undefined || lastingName === undefined || identity === undefined) return;
     try {
       const images = key.resident.createImages?.();
-      if (images === undefined) return;
+      // It may have changed while it was read.
+      if (images === undefined || (await describeVersion()) !== identity) return;
       const format = (await describeImageFormat?.()) ?? '';
       await store.write(lastingName, writePreparedKey({ identity, format }, key, images));
     } catch {
@@ -159,7 +163,11 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
     }
   };
 
-  const load = async (file: IdentifiedFile, options: EngineOptions): Promise<HeldKey> => {
+  const load = async (
+    file: IdentifiedFile,
+    version: string | undefined,
+    options: EngineOptions,
+  ): Promise<HeldKey> => {
     const { signal } = options;
     const { onBytes, onProgress } = divideLoading(options.onProgress);
     const zkey = await readZkey(await file.open({ signal, maximumBytes: budgetBytes, onBytes }));
@@ -182,7 +190,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
       }
       const key = { resident, header, ic, charge: Math.max(needed, resident.bytes) };
       // The proof does not wait for it.
-      const write = keep(file, key).finally(() => writes.delete(write));
+      const write = keep(file, version, key).finally(() => writes.delete(write));
       writes.add(write);
       return key;
     } finally {
@@ -193,8 +201,11 @@ export function createKeyCache(engine: Engine, budgetBytes: number, store?: KeyS
   return {
     take: async (file, options) => {
       const { identity } = file;
-      const key =
-        held.get(identity) ?? (await restore(file, options)) ?? (await load(file, options));
+      let key = held.get(identity);
+      if (key === undefined) {
+        const version = store && file.lastingName && (await file.describeVersion(options.signal));
+        key = (await restore(file, version, options)) ?? (await load(file, version, options));
+      }
       held.delete(identity);
       held.set(identity, key);
       return key;

@@ -9,9 +9,11 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createSmallCircuit,
   endSnarkjsThreads,
@@ -115,6 +117,35 @@ describe('a prepared key', () => {
     expect((await start(squares.zkey)).hasRead).toBe(true);
     expect((await start(squares.zkey)).hasRead).toBe(false);
     expect(await listPrepared()).toHaveLength(1);
+  });
+
+  it('of a URL is used as long as the server names the same version, and not kept without one', async () => {
+    const key = await readFile(squares.zkey);
+    let headers: Readonly<Record<string, string>> = {};
+    const server = createServer((request, response) => {
+      response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : key);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a.zkey`);
+    await start(url);
+    expect(await listPrepared()).toEqual([]);
+    for (const version of [
+      { etag: '"1"' },
+      { etag: '"2"' },
+      { 'last-modified': new Date(0).toUTCString() },
+    ]) {
+      headers = version;
+      expect((await start(url)).hasRead).toBe(true);
+      expect((await start(url)).hasRead).toBe(false);
+    }
+    server.removeAllListeners('request').on('request', (_, response: ServerResponse) => {
+      response.writeHead(503, headers).end();
+    });
+    await expect(start(url)).rejects.toMatchObject({ code: 'artifact_unreadable' });
   });
 
   it('is not used by an engine of another format', async () => {
