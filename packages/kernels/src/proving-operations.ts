@@ -43,7 +43,7 @@ export type ProvingOperations = {
   readonly restoreImage: Bound<typeof restoreImage>;
   /** The sum of scalars[firstScalar + i]·points[i] over a table; see msm.ts. */
   readonly computeMsm: Bound<typeof computeMsm>;
-  /** The sum of two such sums, quicker than each alone. */
+  /** The sum of two such sums, quicker than one after the other. */
   readonly computeJointMsm: Bound<typeof computeJointMsm>;
 };
 

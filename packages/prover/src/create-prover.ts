@@ -39,10 +39,11 @@ export type ProverOptions<C extends string = string> = {
    */
   readonly cacheDir?: string | undefined;
   /**
-   * Folder of prepared proving keys (in a page: of its origin's private file system), so that the first proof of a later process parses nothing. It is created if it is missing, and
-   * keeps the last eight keys, each somewhat smaller than its `.zkey`. Several processes may share it. Nobody else may write there.
-   * It is written beside the first proof; `close()` waits for it, for half a minute at most, and `process.exit()` loses it. A key from
-   * a URL is prepared if its server sends `ETag` or `Last-Modified`, which the next process compares by a HEAD request. Default: none.
+   * Folder of prepared proving keys (in a page: of its origin's private file system), so that the first proof of a later process
+   * parses nothing. It is created if it is missing, and keeps the last eight keys, each somewhat smaller than its `.zkey`. Several
+   * processes may share it. Nobody else may write there. It is written beside the first proof; `close()` waits for it, for half a minute
+   * at most, and `process.exit()` loses it. A key from a URL is prepared if its server sends `ETag` or `Last-Modified`, which the next
+   * process compares by a HEAD request. Default: none.
    */
   readonly keyCacheDir?: string | undefined;
   /** Accept a graphics driver that runs on the processor. For tests: it is slower than the processor engine. */

@@ -190,6 +190,21 @@ describe('kernels on workers with memories of their own', () => {
     expect(await kernels.computeMsm(table, vector)).toEqual((await computeAll(shared))[3]);
   });
 
+  it('wipe the scalars of a sum that was not begun', async () => {
+    const kernels = await split(2);
+    const table = await load(kernels, 'g1');
+    const vector = await kernels.loadScalars(count, witness);
+    const slice = vi.spyOn(Uint8Array.prototype, 'slice');
+    onTestFinished(() => {
+      slice.mockRestore();
+    });
+    const signal = AbortSignal.abort();
+    await expect(kernels.computeMsm(table, vector, { signal })).rejects.toBe(signal.reason);
+    const copies = slice.mock.results.map(({ value }) => Buffer.from(value as Uint8Array));
+    expect(copies.map(({ length }) => length > 0)).toEqual([true, true]);
+    expect(copies.every((copy) => copy.every((byte) => byte === 0))).toBe(true);
+  });
+
   it('fail running and later calls on close', async () => {
     const kernels = await split(2);
     const table = await load(kernels, 'g2');

@@ -40,6 +40,11 @@ export function divideTable(count: number, workers: number): (readonly [number, 
 /** A part of a table on a worker: points `start` … `start + count - 1`. Matrices are one part. */
 type Part = HeldPart & { readonly link: HostLink; readonly start: number; readonly count: number };
 
+/** Bytes that were sent have no length here any more. */
+function wipeUnsent(bytes: Bytes): void {
+  if (bytes.length > 0) bytes.fill(0);
+}
+
 /** Splits progress among parts by their weights. */
 function divideProgress({ onProgress }: TaskOptions, weights: readonly number[]) {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -158,7 +163,7 @@ export async function createSplitKernels(options: KernelsOptions = {}): Promise<
     if (found === undefined) throw new KernelsError('kernels_closed', 'the kernels are closed');
     return found;
   };
-  /** A copy, which the worker takes over and wipes. */
+  /** A copy, which the worker takes over and wipes. The caller wipes one that was not sent. */
   const copyScalars = (number: number, start: number, count: number): Bytes => {
     const bytes = vectors.get(number);
     if (bytes === undefined) throw new KernelsError('kernels_closed', 'the kernels are closed');
@@ -231,11 +236,15 @@ export async function createSplitKernels(options: KernelsOptions = {}): Promise<
           table: part.resident,
           scalars: copyScalars(scalars, first, part.count),
         }));
-        return share.link.call(
-          { op: 'computeMsm', terms: copies },
-          { signal, onProgress: progressOf(index) },
-          copies.map(({ scalars }) => scalars.buffer),
-        );
+        return share.link
+          .call(
+            { op: 'computeMsm', terms: copies },
+            { signal, onProgress: progressOf(index) },
+            copies.map(({ scalars }) => scalars.buffer),
+          )
+          .finally(() => {
+            for (const { scalars } of copies) wipeUnsent(scalars);
+          });
       },
       () => undefined,
     );
@@ -289,7 +298,8 @@ export async function createSplitKernels(options: KernelsOptions = {}): Promise<
       const [part] = findParts(rows.address);
       const scalars = copyScalars(witness.address, 0, witness.count);
       const call = { op: 'computeQuotient', rows: part?.resident ?? 0, witness: scalars } as const;
-      return holdVector(await matrixLink.call(call, taskOptions, [scalars.buffer]));
+      const sent = matrixLink.call(call, taskOptions, [scalars.buffer]);
+      return holdVector(await sent.finally(() => wipeUnsent(scalars)));
     },
     computeMsm: async (points, scalars, { firstScalar, ...taskOptions } = {}) =>
       computeJointMsm([{ points, scalars, firstScalar }], taskOptions),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import type { LinkRequest } from '../../test/link-worker.ts';
 import { createWorkerLink, type WorkerLink } from './worker-link.ts';
 
@@ -82,12 +82,24 @@ it('close fails running and waiting calls, and can be called twice', async () =>
 });
 
 it('a thread that was started ahead answers, and its failure is told by the next call only', async () => {
+  let started = 0;
+  const count = () => {
+    started += 1;
+  };
+  process.on('worker', count);
+  onTestFinished(() => {
+    process.off('worker', count);
+  });
   const link = createLink();
   link.start();
   link.start();
+  await sleep(0);
+  expect(started).toBe(1);
   expect(await link.call('answer')).toBe('answer');
   await link.close();
   link.start();
+  await sleep(0);
+  expect(started).toBe(1);
   await expect(link.call('answer')).rejects.toMatchObject({ code: 'prover_closed' });
 
   const missing = createWorkerLink<LinkRequest, string>(new URL('missing.js', import.meta.url));

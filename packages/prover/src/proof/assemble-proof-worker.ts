@@ -57,7 +57,10 @@ const noSums: ProofSums = {
 };
 let isRehearsed = false;
 
-/** The first proof of a thread takes twice as long, because its code is not optimised yet. So that is one beside the witness and the sums; of a small circuit it ends after them. */
+/**
+ * The first proof of a thread takes twice as long, because its code is not optimised yet. So that is one beside the witness and the
+ * sums. Of a small circuit it may end after them.
+ */
 function rehearse({ points, verificationKey }: Omit<Assembly, 'sums' | 'publicSignals'>): void {
   prepareVerification(verificationKey);
   if (!isRehearsed) {
