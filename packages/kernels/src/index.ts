@@ -14,6 +14,7 @@ export {
   type ProvingKernels,
   type ScanKernels,
 } from './kernels.ts';
+export { measureMultiplications } from './multiplication-rate.ts';
 export { KernelsError } from './runtime/errors.ts';
 export {
   areBelowOrder,

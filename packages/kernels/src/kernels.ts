@@ -48,6 +48,7 @@ export type ScanKernels = PoseidonHasher & {
 export type ProvingKernels = ProvingOperations & {
   /** Description of what the kernels run on, for people. */
   readonly detail: string;
+  readonly threads: number;
   /** Names the format of images; kernels of another format cannot restore them. */
   readonly describeImageFormat: () => Promise<string>;
   /** Whether operations wait in a queue. Then they are given all at once: each worker begins its part of the next one by itself. */
@@ -63,7 +64,6 @@ export type ProvingKernels = ProvingOperations & {
 
 export type Kernels = ScanKernels &
   ProvingKernels & {
-    readonly threads: number;
     readonly multiplier: Multiplier;
     /** Memory in use, in bytes; part of the budget. */
     readonly bytesInUse: number;
@@ -88,7 +88,7 @@ function findDefaultBudget(): number {
 }
 
 /** Some browsers hide it. */
-function findProcessors(): number {
+export function findProcessors(): number {
   const { hardwareConcurrency } = navigator as { readonly hardwareConcurrency?: number };
   return hardwareConcurrency ?? 1;
 }

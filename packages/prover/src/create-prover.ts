@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { findBuiltin } from '@pool/kernels';
+import { findBuiltin, measureMultiplications } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
 import { argumentError } from './base/errors.ts';
 import { openKeyStore } from './base/key-store.ts';
@@ -123,6 +123,10 @@ export function createProver<C extends string = string>(options: ProverOptions<C
           allowSoftwareAdapter: options.allowSoftwareAdapter,
           memoryBudgetBytes: deviceMemoryBudgetBytes,
           cacheDir: options.cacheDir,
+          // A caller who names a device, or allows one in software, decides.
+          ...(options.accelerator === 'webgpu' || options.allowSoftwareAdapter === true
+            ? {}
+            : { measureProcessor: () => measureMultiplications(options.threads) }),
         });
       },
     },

@@ -263,6 +263,7 @@ export async function createSplitKernels(options: KernelsOptions = {}): Promise<
 
   return {
     detail: `WebAssembly, ${workers} worker${workers === 1 ? '' : 's'} without shared memory (the page is not cross-origin isolated), ${instructions}`,
+    threads: workers,
     describeImageFormat: prepared.describeImageFormat,
     isQueue: true,
     isLost: () => isLost,

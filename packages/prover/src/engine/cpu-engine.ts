@@ -84,9 +84,14 @@ function createProgress(report: ((fraction: number) => void) | undefined) {
   };
 }
 
+/** A thread sums at most this many points at a time, in G1 and in G2. It keeps lists, buckets and half as many sums for each. */
+const threadPoints = 2 ** 17;
+const threadBytesPerPoint = 160;
+
 /** Memory for a key and one proof with it, in bytes. It must be free before the key is loaded. */
-function estimateCpuBytes(header: ZkeyHeader): number {
+function estimateCpuBytes(header: ZkeyHeader, threads: number): number {
   return (
+    threads * threadBytesPerPoint * Math.min(threadPoints, header.wires + header.domainSize) +
     header.wires * (3 * pointBytes.g1 + pointBytes.g2) +
     header.domainSize * pointBytes.g1 +
     header.coefficients * 16 +
@@ -285,7 +290,7 @@ export async function createCpuEngine(options: CpuEngineOptions = {}): Promise<E
         loadKey(kernels, partsOfPrepared(kernels, prepared), loadOptions),
         loadOptions.signal,
       ),
-    estimateBytes: estimateCpuBytes,
+    estimateBytes: (header) => estimateCpuBytes(header, kernels.threads),
     ...(kernels.isLost === undefined ? {} : { isLost: kernels.isLost }),
     close: () => kernels.close(),
   };

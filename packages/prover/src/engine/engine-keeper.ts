@@ -17,7 +17,7 @@ import { createKeyCache, type KeyCache } from './key-cache.ts';
 /** How long closing waits for prepared keys that are being written. */
 const longestWriteMs = 30_000;
 
-/** `auto`: the graphics device if there is a real one, otherwise the processor. */
+/** `auto`: the graphics device if there is a real one that multiplies faster than the processor, otherwise the processor. */
 export type AcceleratorChoice = 'auto' | 'webgpu' | 'cpu';
 
 export type EngineFactories = {

@@ -362,6 +362,13 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     expect(opened.engine.detail).toMatch(/SwiftShader.*digits-13-loop, 123 billion/);
     expect(opened.measurements).toEqual(kept);
     await opened.engine.close();
+    const software = { allowSoftwareAdapter: true, layout: layout.name, cacheDir };
+    expect(await createWebGpuEngine({ ...software, measureProcessor: () => 124e9 })).toEqual({
+      reason: expect.stringMatching(/SwiftShader.*: 123 billion .*, the processor 124 billion/),
+    });
+    const faster = await createWebGpuEngine({ ...software, measureProcessor: () => 122e9 });
+    expect('engine' in faster).toBe(true);
+    if ('engine' in faster) await faster.engine.close();
     await rm(cacheDir, { recursive: true, force: true });
   });
 });

@@ -44,6 +44,11 @@ export type WebGpuEngineOptions = {
   readonly layout?: LimbLayoutName | undefined;
   /** Folder that keeps the measured layouts between starts. Default: they are measured at every start. */
   readonly cacheDir?: string | undefined;
+  /**
+   * Multiplications per second of the processor, measured when there is a device. A device with fewer is not used. Default: every
+   * device is used.
+   */
+  readonly measureProcessor?: (() => number) | undefined;
 };
 
 export type WebGpuEngine =
@@ -74,22 +79,30 @@ async function measure(
   return measurements;
 }
 
-function describeSpeed({ name, multiplicationsPerSecond = 0 }: LayoutMeasurement): string {
-  return `${name}, ${(multiplicationsPerSecond / 1e9).toPrecision(3)} billion multiplications a second`;
+function describeRate(multiplicationsPerSecond: number): string {
+  return `${(multiplicationsPerSecond / 1e9).toPrecision(3)} billion multiplications a second`;
 }
 
-/** Opens the device, tests and times its arithmetic, and makes an engine on it. */
+/** Opens the device, tests and times its arithmetic, and makes an engine on it if it is the faster one. */
 export async function createWebGpuEngine(options: WebGpuEngineOptions = {}): Promise<WebGpuEngine> {
   const opened = await openDevice({ allowSoftwareAdapter: options.allowSoftwareAdapter ?? false });
   if ('reason' in opened) return opened;
   const { gpu } = opened;
   try {
     const measurements = await measure(gpu, options);
-    const best = chooseLayout(measurements);
+    const { name, multiplicationsPerSecond = 0 } = chooseLayout(measurements);
+    const ofProcessor = options.measureProcessor?.() ?? 0;
+    if (multiplicationsPerSecond < ofProcessor) {
+      gpu.close();
+      const rates = [multiplicationsPerSecond, ofProcessor]
+        .map(describeRate)
+        .join(', the processor ');
+      return { reason: `${gpu.name}: ${rates}` };
+    }
     const engine = createDeviceEngine(gpu, {
-      layout: findLimbLayout(best.name),
+      layout: findLimbLayout(name),
       memoryBudgetBytes: options.memoryBudgetBytes,
-      detail: describeSpeed(best),
+      detail: `${name}, ${describeRate(multiplicationsPerSecond)}`,
     });
     return { engine, measurements };
   } catch (error) {
