@@ -54,8 +54,9 @@ const unit = {
   sequence: { groupOrder: 0 },
 };
 
+// Limits for what never ends. A slow machine takes three times as long as a fast one.
 const endToEnd = {
-  testTimeout: 600_000,
+  testTimeout: 1_200_000,
   hookTimeout: 600_000,
   maxWorkers: 3,
   globalSetup: ['packages/database/test/postgres-setup.ts', 'tooling/src/bundle-programs.ts'],

@@ -200,7 +200,7 @@ describe('platform and gate as processes', () => {
     await platform.kill();
     platform = await startPlatform();
     await expect
-      .poll(() => edge().getSettlement('job-1'), { timeout: 60_000, interval: 200 })
+      .poll(() => edge().getSettlement('job-1'), { timeout: 120_000, interval: 200 })
       .toMatchObject({ state: 'settled' });
     expect(await chain.pool().batchCount()).toBe(1n);
     expect(await chain.poolBalance()).toBe(1_000n);
@@ -308,7 +308,7 @@ describe('platform and gate as processes', () => {
         scope: 'gate.read',
       },
     });
-    await expect.poll(async () => (await reader.root()).wallets, { timeout: 60_000 }).toBe(5);
+    await expect.poll(async () => (await reader.root()).wallets, { timeout: 120_000 }).toBe(5);
     expect(await chain.registry('stranger').current()).toBe((await reader.root()).root);
   });
 

@@ -20,7 +20,7 @@ describe('a payment that is cancelled', () => {
     await client.disburse('early', stack.createRequest({ 0: 70n }));
     await expect
       .poll(async () => (await client.getJob('early')).body.stage, {
-        timeout: 60_000,
+        timeout: 120_000,
         interval: 20,
       })
       .toMatch(/eligibility|allowance|proving/);
@@ -61,7 +61,7 @@ describe('a payment that is cancelled', () => {
       await client.disburse('refused', stack.createRequest({ 0: 70n }));
       await expect
         .poll(async () => (await client.getJob('refused')).body.stage, {
-          timeout: 120_000,
+          timeout: 240_000,
           interval: 100,
         })
         .toBe('settlement-refused');

@@ -103,7 +103,7 @@ describe('a settlement that reverts', () => {
           hash = await findPendingFund();
           return hash;
         },
-        { timeout: 30_000, interval: 50 },
+        { timeout: 60_000, interval: 50 },
       )
       .toBeDefined();
     return hash ?? '';

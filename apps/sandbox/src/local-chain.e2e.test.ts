@@ -19,7 +19,7 @@ it('keeps keys and mnemonic out of the chain’s log', async () => {
   });
   onTestFinished(() => chain.stop());
   await expect
-    .poll(() => readChainId(`http://127.0.0.1:${port}`), { timeout: 20_000 })
+    .poll(() => readChainId(`http://127.0.0.1:${port}`), { timeout: 60_000 })
     .toBe(chainId);
   await chain.stop();
   const log = readFileSync(logPath, 'utf8');

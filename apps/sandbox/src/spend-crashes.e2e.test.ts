@@ -79,7 +79,7 @@ describe('a holder’s agent that is killed', () => {
       const agent = await killAt(point, who);
       const left = isPaid ? paid - amountOf(who) : paid;
       await expect
-        .poll(() => totalOf(agent), { timeout: 60_000, interval: 500 })
+        .poll(() => totalOf(agent), { timeout: 120_000, interval: 500 })
         .toBe(left.toString());
       if (isPaid) {
         // The change is a note like any other.
