@@ -12,7 +12,7 @@ import {
   Secret,
   type WalletPub,
 } from '@pool/core';
-import { computeRequestDigest, findRefusal, type SignerAllow } from '@pool/policy';
+import { computeRequestDigest, findRefusal, type SignerAllow } from '@pool/policy/requests';
 import { acceptSignature } from './accept-signature.ts';
 import { invalidConfiguration } from './config.ts';
 import { refuse } from './refusal.ts';
@@ -20,8 +20,8 @@ import type { Signer } from './signer.ts';
 import { createMemoryKey, type SigningKey } from './signing-key.ts';
 
 export type LocalKeySignerOptions = {
-  /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
-  readonly privateKey: Secret;
+  /** secp256k1 private key: 32 bytes of lower-case 0x-hex, or the bytes. Once the caller wipes the bytes, the signer signs nothing. */
+  readonly privateKey: Secret<string | Uint8Array>;
   readonly allow?: SignerAllow;
   /** Clock that the dates of sign-in texts are compared with, milliseconds since the epoch. Default: the system clock. */
   readonly nowMs?: () => number;
@@ -67,9 +67,10 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
 }
 
 /** @throws PoolError `invalid_configuration`, without the value */
-export function openLocalKey(privateKey: Secret): SigningKey {
+export function openLocalKey(privateKey: Secret<string | Uint8Array>): SigningKey {
   try {
-    return createMemoryKey(new Secret(hexToBytes(privateKey.reveal(), 32)));
+    const key = privateKey.reveal();
+    return createMemoryKey(new Secret(typeof key === 'string' ? hexToBytes(key, 32) : key));
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     throw invalidConfiguration(

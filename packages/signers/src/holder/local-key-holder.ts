@@ -10,8 +10,8 @@ import type { HolderSigner } from './holder-signer.ts';
 import { createSignerHolder } from './remote-holder.ts';
 
 export type LocalKeyHolderOptions = {
-  /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
-  readonly privateKey: Secret;
+  /** secp256k1 private key: 32 bytes of lower-case 0x-hex, or the bytes. Once the caller wipes the bytes, the signer signs nothing. */
+  readonly privateKey: Secret<string | Uint8Array>;
   /** Clock that the dates of sign-in texts are compared with, milliseconds since the epoch. Default: the system clock. */
   readonly nowMs?: () => number;
 };

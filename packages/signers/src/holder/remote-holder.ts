@@ -16,7 +16,8 @@ import {
   type WalletPub,
 } from '@pool/core';
 import type { SpendOperation, SpendSignature } from '@pool/notes';
-import { createSignRequest, type SignRequestContent } from '@pool/policy';
+import type { SignRequestContent } from '@pool/policy';
+import { createSignRequest } from '@pool/policy/requests';
 import { isProgress, type Outcome, type Signer } from '../signer.ts';
 import {
   type HolderSigner,
