@@ -179,11 +179,17 @@ export default {
     ),
     forbid(
       'wallet-core-is-no-adapter',
-      { path: wallet, pathNot: [TEST, `${wallet}(node|evm)/`] },
+      { path: wallet, pathNot: [TEST, `${wallet}(node|evm|browser)/`] },
       {
-        path: '^packages/(wallet/src/(node|evm)|contracts|signers)/|node_modules/ethers/',
+        path: '^packages/(wallet/src/(node|evm|browser)|contracts|signers)/|node_modules/ethers/',
         pathNot: '^packages/signers/src/holder/holder-signer\\.ts$',
       },
+    ),
+    forbid(
+      'wallet-browser-imports-nothing-with-node',
+      `${wallet}browser/`,
+      `${wallet}node/|^packages/(policy|signers)/src/index\\.ts$`,
+      'Of the packages with a part for Node it imports the entries without it.',
     ),
     forbid(
       'wallet-spend-and-sync-do-not-import-each-other',

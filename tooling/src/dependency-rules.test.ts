@@ -112,6 +112,11 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'packages/operations/src/adapters/a.ts',
     'packages/operations/src/peers/b.ts',
   ],
+  [
+    'wallet-browser-imports-nothing-with-node',
+    'packages/wallet/src/browser/a.ts',
+    'packages/wallet/src/node/b.ts',
+  ],
   ['testkit-is-for-tests', 'apps/agent/src/a.ts', 'packages/testkit/src/b.ts'],
   ['production-does-not-import-tooling', 'apps/agent/src/a.ts', 'tooling/src/b.ts'],
   ['custodians-are-for-tests', 'packages/signers/src/a.ts', 'tooling/custodians/custodian-a/b.ts'],

@@ -23,6 +23,16 @@ export const errors = [
         'The label of a contact is malformed, unknown, in use, or looks like that of another wallet. Choose another one.',
       contact_changed:
         "The contact's evidence is not of its wallet. Ask the owner for W by another way before you pay.",
+      invalid_account_file:
+        'The account file is malformed, changed, or of a newer version. Use another copy, or recover the account from its words.',
+      account_not_opened:
+        'The passkey, or the recovery words, are not those of the account. Use another way to open it.',
+      invalid_recovery_words:
+        'The recovery words are not 24 of the list in their order. Compare the named word, or all of them, with your copy.',
+      last_way_to_open:
+        'Nothing else would open the account. Type the recovery words once before you remove the passkey.',
+      passkey_failed:
+        'The browser could not make or use a passkey. Try another passkey or browser.',
       equal_withdrawal:
         'An equal withdrawal is open, or was paid in the last 24 hours. Wait, or pay a second time with `--again`.',
     },

@@ -1,0 +1,42 @@
+/**
+ * A holder's account in a browser: its seed, the ways to open it, and its keys. Without a module of Node.
+ *
+ * @module
+ */
+
+export {
+  createSeed,
+  deriveWalletKey,
+  type OpenAccount,
+  openAccount,
+  type Seed,
+  type StorageKey,
+} from './keys/account.ts';
+export {
+  type AccountFile,
+  type AccountIdentity,
+  type AccountSlot,
+  parseAccountFile,
+  readIdentity,
+  serializeAccountFile,
+} from './keys/account-file.ts';
+export {
+  addSlot,
+  confirmRecoveryWords,
+  createAccountFile,
+  createSlotSalt,
+  isUsable,
+  type NewSlot,
+  type OpenedAccountFile,
+  openSlot,
+  removeSlot,
+  type SlotKey,
+} from './keys/key-slots.ts';
+export {
+  type CreatedPasskey,
+  createPasskey,
+  type PasskeyContainer,
+  type PasskeyRead,
+  readPasskey,
+} from './keys/passkey.ts';
+export { formatRecoveryWords, parseRecoveryWords } from './keys/recovery-words.ts';
