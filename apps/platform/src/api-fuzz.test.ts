@@ -134,9 +134,9 @@ describe('the platform and its documents', () => {
   /** Drives every operation of the platform; those of `keepOut` and the end of the session go without the cookie. */
   async function fuzzPlatform(
     cookie: string,
-    options: { runs: number; keepOut?: readonly string[]; apiKeys?: readonly string[] },
+    options: { runs: number; keepOut?: readonly string[]; made?: Record<string, string[]> },
   ) {
-    const { runs, keepOut = [], apiKeys = [] } = options;
+    const { runs, keepOut = [], made = {} } = options;
     // Of another employer: making the token makes the account.
     const edge = await platform.edgeToken(b.address);
     return await fuzzApi({
@@ -157,7 +157,9 @@ describe('the platform and its documents', () => {
         walletPub: [a.walletPub],
         encryptionPublicKey: [a.encryptionPublicKey],
         currentEncryptionPublicKey: [a.encryptionPublicKey],
-        apiKey: apiKeys,
+        ...made,
+        references: [['fuzzed-reference']],
+        reference: ['fuzzed-reference'],
         id: ['1', '2', '3'],
         addresses: [[a.address], [a.address, b.address]],
         address: [a.address, b.address],
@@ -184,7 +186,11 @@ describe('the platform and its documents', () => {
     const { apiKey } = await createKey(cookie, 'disburse');
     // An employer with an edge token may invite.
     await platform.edgeToken(a.address);
-    const seen = await fuzzPlatform(cookie, { runs: 80, apiKeys: [apiKey] });
+    const link = await callerOf(cookie)(platformRoutes.createInvitationLinks, {
+      body: { references: ['own-reference'] },
+    });
+    const codes = link.status === 201 ? link.body.links.map(({ code }) => code) : [];
+    const seen = await fuzzPlatform(cookie, { runs: 80, made: { apiKey: [apiKey], code: codes } });
     for (const [id, statuses] of seen) {
       const isReached = id === 'verifySession' || [...statuses].some((status) => status < 300);
       expect([id, isReached], seen.note).toEqual([id, true]);

@@ -20,11 +20,12 @@ import {
 import type { PoolChain, SettlementChecks, SettlementLimits, SpendLimits } from '@pool/relayer';
 import { type BatchPages, createBatchPages } from '@pool/relayer';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
+import { addInvitationRoutes } from './accounts/invitation-routes.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
 import { createContractWallets } from './auth/contract-wallets.ts';
 import type { CredentialMint } from './credentials/credential.ts';
 import { createCredentialMemory } from './credentials/credential-memory.ts';
-import type { BootstrapSettings, GateAccessConfig } from './edge/bootstrap.ts';
+import { type BootstrapSettings, describeChains, type GateAccessConfig } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addHolderRoutes } from './edge/holder-routes.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
@@ -118,6 +119,10 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     assertEnrols: () => {
       assertAnyOpen(Object.keys(deps.chains.chains), findClosed);
     },
+  });
+  addInvitationRoutes(app, {
+    ...callers,
+    deployment: { chain: deps.defaultChain, chains: describeChains(deps.chains) },
   });
   const bootstrap: BootstrapSettings = {
     defaultChain: deps.defaultChain,

@@ -90,6 +90,10 @@ export const errors = [
       key_limit_reached:
         'The wallet or employer has the maximum number of live keys or tokens. Revoke one first.',
       invitation_used: 'The invited wallet is enrolled. Ask the operator to remove the wallet.',
+      invitation_taken:
+        'A wallet has accepted this invitation, or the wallet has accepted another one of the employer. Use the wallet that did.',
+      invitation_ended:
+        'The invitation has expired, or the employer has withdrawn it. Ask the employer for a new link.',
       not_settled:
         'The index has no final block with this batch. Wait for finality, then deliver again.',
       eligibility_root_too_old:

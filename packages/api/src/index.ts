@@ -51,5 +51,6 @@ export {
   readinessValues,
   type VerifiedKey,
 } from './platform/accounts.ts';
+export type { InvitationLink, OpenedInvitation } from './platform/invitation-links.ts';
 export type { Invitation } from './platform/invitations.ts';
 export { platformApi, platformRoutes } from './platform/platform-api.ts';

@@ -328,9 +328,40 @@ const rules = [
   'alter table batch_pages add primary key (chain, first_leaf)',
 ];
 
-export type PlatformTables = TablesOf<typeof tables>;
+const linkTables = describeTables({
+  /** Invitations by a link. The wallet that accepts one gets a row of `invitations`, by which it enrols. */
+  invitation_links: {
+    /** The part of the code that finds its row. */
+    public_id: 'text primary key',
+    /** SHA-256 of the code. */
+    code_hash: 'text not null',
+    employer_id: 'text not null references employers (id)',
+    /** The employer's own name of the invited person, without a meaning here. */
+    reference: 'text not null',
+    created_at: 'text not null',
+    expires_at: 'text not null',
+    /** When somebody with the code first asked about it. */
+    opened_at: 'text',
+    /** The wallet that accepted it; null: none yet. */
+    address: 'text',
+    accepted_at: 'text',
+    revoked_at: 'text',
+  },
+});
+
+const linkRules = [
+  'alter table invitation_links add unique (employer_id, reference)',
+  `alter table invitation_links add constraint invitation_links_accepted
+    check ((address is null) = (accepted_at is null))`,
+  // A wallet of which an employer knows two names would be paid twice.
+  `create unique index invitation_links_wallet on invitation_links (employer_id, address)
+    where revoked_at is null`,
+];
+
+export type PlatformTables = TablesOf<typeof tables> & TablesOf<typeof linkTables>;
 export type PlatformDatabase = Kysely<PlatformTables>;
 
 export const platformMigrations: readonly Migration[] = [
   { number: 1, statements: [...createTables(tables), ...rules] },
+  { number: 2, statements: [...createTables(linkTables), ...linkRules] },
 ];

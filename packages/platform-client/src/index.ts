@@ -29,15 +29,18 @@ export {
   type KeyVerifierOptions,
 } from './key-verifier.ts';
 export {
+  type CreatedInvitationLinks,
   createSessionClient,
   type EdgeTokenList,
   type Enrollment,
+  type InvitationLinkList,
   type InvitationList,
   type InvitationQuota,
   type KeyList,
   type MintedEdgeToken,
   type MintedKey,
   type Onboarding,
+  type OpenedInvitation,
   type Registration,
   type Session,
   type SessionClient,

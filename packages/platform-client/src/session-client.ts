@@ -1,6 +1,6 @@
 /**
- * Client of the platform's session routes (docs/decisions/0010): sign-in by EIP-4361 or its form for ed25519 wallets, register, enrol, API keys, and edge tokens. One
- * client has one session, in memory only.
+ * Client of the platform's session routes (docs/decisions/0010): sign-in by EIP-4361 or its form for ed25519 wallets, register, enrol,
+ * invitations, API keys, and edge tokens. One client has one session: in its own memory, or in the browser's cookie.
  *
  * @module
  */
@@ -29,6 +29,11 @@ export type SessionClientOptions = {
   readonly fetch?: Fetch;
   /** Current time. Default: the system clock. */
   readonly nowMs?: () => number;
+  /**
+   * `browser`: the session is the browser's own cookie, which scripts cannot read. It outlives this client, and the page must be of the
+   * platform's origin. Default: the client keeps the session in memory, which works outside of browsers only.
+   */
+  readonly cookie?: 'memory' | 'browser';
 };
 
 export type SignInOptions = {
@@ -71,6 +76,21 @@ export type EdgeTokenList = RouteValue<typeof platformRoutes.listEdgeTokens>['ed
 export type InvitationQuota = RouteValue<typeof platformRoutes.invite>;
 export type InvitationList = RouteValue<typeof platformRoutes.listInvitations>;
 
+/** New links. The plaintext of each code is available only here. */
+export type CreatedInvitationLinks = Omit<
+  RouteValue<typeof platformRoutes.createInvitationLinks>,
+  'links'
+> & {
+  readonly links: readonly {
+    readonly reference: string;
+    readonly code: Secret;
+    readonly expiresAt: string;
+  }[];
+};
+export type InvitationLinkList = RouteValue<typeof platformRoutes.listInvitationLinks>;
+/** What the holder of a code is told. The employer's name is its own claim. */
+export type OpenedInvitation = RouteValue<typeof platformRoutes.openInvitation>;
+
 /** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
 export type SessionClient = {
   signIn(options: SignInOptions): Promise<Session>;
@@ -86,6 +106,21 @@ export type SessionClient = {
   listInvitations(): Promise<InvitationList>;
   /** Revokes an unused invitation. */
   cancelInvitation(address: string): Promise<void>;
+  /**
+   * Makes a link for each reference, at most 500 per call. The unused link of a reference is replaced.
+   * @param days - until they expire. Default: as long as the platform lets an invitation last
+   */
+  createInvitationLinks(
+    references: readonly string[],
+    days?: number,
+  ): Promise<CreatedInvitationLinks>;
+  listInvitationLinks(): Promise<InvitationLinkList>;
+  /** Revokes a link whose wallet has not enrolled. */
+  revokeInvitationLink(reference: string): Promise<void>;
+  /** What the code of a link stands for. Needs no session; the employer sees that it was opened. */
+  openInvitation(code: Secret): Promise<OpenedInvitation>;
+  /** Binds a link to the wallet of the session, once. That wallet is invited from then on. */
+  acceptInvitation(code: Secret): Promise<OpenedInvitation>;
   mintKey(capability: Capability, name: string): Promise<MintedKey>;
   listKeys(): Promise<KeyList>;
   revokeKey(id: number): Promise<void>;
@@ -110,8 +145,11 @@ const onboardTimeoutMs = 180_000;
  */
 export function createSessionClient(options: SessionClientOptions): SessionClient {
   const base = parseServiceUrl(options.url, 'the platform url');
-  const send = options.fetch ?? fetch;
-  const nowMs = options.nowMs ?? Date.now;
+  const { fetch: plain = fetch, cookie = 'memory', nowMs = Date.now } = options;
+  const send: Fetch =
+    cookie === 'browser'
+      ? (input, init) => plain(input, { ...init, credentials: 'same-origin' })
+      : plain;
   let session: Secret | undefined;
 
   type Rest = { params?: Record<string, string>; body?: unknown; timeoutMs?: number };
@@ -137,8 +175,11 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
       session = undefined;
       const body = { message, signature };
       const { value, headers } = await exchange(platformRoutes.verifySession, { body });
-      session = readSessionCookie(headers);
+      session = cookie === 'memory' ? readSessionCookie(headers) : undefined;
       if (value.address !== signIn.address) {
+        if (cookie === 'browser') {
+          await call(platformRoutes.logout);
+        }
         session = undefined;
         throw new PoolError(
           'platform_invalid_response',
@@ -167,6 +208,19 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
     async cancelInvitation(address) {
       await call(platformRoutes.cancelInvitation, { params: { address } });
     },
+    async createInvitationLinks(references, days) {
+      const body = { references, ...(days === undefined ? {} : { days }) };
+      const { links, ...rest } = await call(platformRoutes.createInvitationLinks, { body });
+      return { ...rest, links: links.map((link) => ({ ...link, code: new Secret(link.code) })) };
+    },
+    listInvitationLinks: () => call(platformRoutes.listInvitationLinks),
+    async revokeInvitationLink(reference) {
+      await call(platformRoutes.revokeInvitationLink, { params: { reference } });
+    },
+    openInvitation: (code) =>
+      call(platformRoutes.openInvitation, { body: { code: code.reveal() } }),
+    acceptInvitation: (code) =>
+      call(platformRoutes.acceptInvitation, { body: { code: code.reveal() } }),
     async mintKey(capability, name) {
       const minted = await call(platformRoutes.mintKey, { body: { capability, name } });
       return { ...minted, apiKey: new Secret(minted.apiKey) };

@@ -1,5 +1,5 @@
 /**
- * `/api/employers/…` (docs/decisions/0006; 0010): register, enrol, rotate, invite, keys and edge tokens, and `verify-key` for agents.
+ * `/api/employers/…` (docs/decisions/0006; 0010): register, enrol, rotate, keys and edge tokens, and `verify-key` for agents.
  *
  * @module
  */
@@ -8,12 +8,6 @@ import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
 import { apiKeyPrefix } from '../credentials/credential.ts';
 import { getEmployer, registerEmployer } from '../employers/employers.ts';
-import {
-  cancelInvitation,
-  inviteWallets,
-  listInvitations,
-  readInvitationQuota,
-} from '../employers/invitations.ts';
 import {
   type EnrolmentDeps,
   enrolHolder,
@@ -45,7 +39,6 @@ export type EmployerDeps = EnrolmentDeps &
     readonly assertEnrols: () => void;
   };
 
-const invitationsPath = '/api/employers/invitations';
 const keysPath = '/api/employers/keys';
 const edgeTokensPath = '/api/employers/edge-tokens';
 
@@ -133,26 +126,6 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
       return c.json({ success: true });
     });
   }
-
-  app.post(invitationsPath, async (c) => {
-    const employer = await identifyEmployer(deps, c);
-    const { addresses } = await readJson(c, platformRoutes.invite.body);
-    const quota = await inviteWallets(db, admission, employer, addresses, nowMs());
-    return c.json({ success: true, ...quota });
-  });
-
-  app.get(invitationsPath, async (c) => {
-    const employer = await identifyEmployer(deps, c);
-    const quota = await readInvitationQuota(db, admission, employer, nowMs());
-    const invitations = await listInvitations(db, employer, nowMs());
-    return c.json({ success: true, ...quota, invitations });
-  });
-
-  app.delete(`${invitationsPath}/:address`, async (c) => {
-    const employer = await identifyEmployer(deps, c);
-    await cancelInvitation(db, employer, c.req.param('address'));
-    return c.json({ success: true });
-  });
 
   app.post('/api/employers/verify-key', async (c) => {
     const { id } = await identifyAgent(deps, c);

@@ -23,6 +23,8 @@ export async function openCredentialMint(db: PlatformDatabase): Promise<Credenti
 
 export const apiKeyPrefix = 'pool_live';
 export const edgeTokenPrefix = 'pool_edge';
+/** Of the code of an invitation link. */
+export const inviteCodePrefix = 'pool_invite';
 
 /** Makes credentials, and distinguishes them from guesses. */
 export type CredentialMint = ReturnType<typeof createCredentialMint>;

@@ -3,7 +3,7 @@
  * PostgreSQL server (Vitest's project `postgres`) each request has a connection.
  */
 import type { Delivery, SettlementRequest } from '@pool/api';
-import { assertField, parseEvmAddress } from '@pool/core';
+import { assertField, type EvmAddress, parseEvmAddress } from '@pool/core';
 import { createTestHolder } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -37,6 +37,11 @@ import {
 } from '../auth/sign-in-nonces.ts';
 import { openCredentialMint } from '../credentials/credential.ts';
 import { registerEmployer } from '../employers/employers.ts';
+import {
+  acceptInvitation,
+  createInvitationLinks,
+  revokeInvitationLink,
+} from '../employers/invitation-links.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 
 const nowMs = Date.parse('2026-11-22T08:00:00Z');
@@ -144,6 +149,56 @@ describe('concurrent requests', () => {
     );
     expect(new Set(registered.map(({ employer }) => employer.id)).size).toBe(1);
     expect(registered.filter(({ created }) => created)).toHaveLength(1);
+  });
+
+  describe('about an invitation link', () => {
+    const wallets = Array.from({ length: 8 }, (_, index) =>
+      parseEvmAddress(`0x${(0xb1 + index).toString(16).padStart(40, '0')}`),
+    );
+    const config = { walletsPerEmployer: 10, invitationDays: 90 };
+    const employer = { id: testEmployerId, address: employerAddress };
+    const reference = 'reference-1';
+    async function createLink() {
+      await database.db.updateTable('employers').set({ wallet_limit: 10 }).execute();
+      const credentials = await openCredentialMint(database.db);
+      const asked = { references: [reference] };
+      const { db } = database;
+      const { links } = await createInvitationLinks(
+        db,
+        config,
+        credentials,
+        employer,
+        asked,
+        nowMs,
+      );
+      const code = links[0]?.code.reveal() ?? '';
+      const deps = { db, admission: config, credentials, nowMs: () => nowMs };
+      return (wallet: EvmAddress) => acceptInvitation(deps, wallet, code);
+    }
+    const invited = () => database.db.selectFrom('invitations').select('address').execute();
+
+    it('bind it to one of the wallets that accept it', async () => {
+      const accept = await createLink();
+      const answers = await Promise.allSettled(wallets.map(accept));
+      expect(answers.filter(isDone)).toHaveLength(1);
+      expect(await invited()).toHaveLength(1);
+    });
+
+    it('that accept and revoke it leave no invitation of a revoked link', async () => {
+      for (const wallet of wallets) {
+        const accept = await createLink();
+        await Promise.allSettled([
+          accept(wallet),
+          revokeInvitationLink(database.db, employer, reference, nowMs),
+        ]);
+        const [link] = await database.db
+          .selectFrom('invitation_links')
+          .select('revoked_at')
+          .execute();
+        expect(link?.revoked_at).not.toBeNull();
+        expect(await invited()).toEqual([]);
+      }
+    });
   });
 
   it('that post one settlement store it once, with its notes', async () => {

@@ -44,19 +44,7 @@ export function describeBootstrap(
     employerId: employer.id,
     employerAddress: employer.address,
     chain: settings.defaultChain,
-    chains: Object.fromEntries(
-      chains.map(([key, { chainId, pool, registry, tokens }]) => [
-        key,
-        {
-          chainId,
-          pool,
-          registry,
-          tokens: Object.fromEntries(
-            Object.entries(tokens).map(([symbol, { address }]) => [symbol, address]),
-          ),
-        },
-      ]),
-    ),
+    chains: describeChains(settings),
     maxRecipients: Object.fromEntries(
       chains.map(([key, { maxRecipients }]) => [key, Math.min(maxRecipients, largestBatch)]),
     ),
@@ -70,6 +58,23 @@ export function describeBootstrap(
       }),
     ),
   };
+}
+
+/** The pools and tokens of the deployment, by chain key. */
+export function describeChains({ chains }: Pick<BootstrapSettings, 'chains'>): Bootstrap['chains'] {
+  return Object.fromEntries(
+    Object.entries(chains).map(([key, { chainId, pool, registry, tokens }]) => [
+      key,
+      {
+        chainId,
+        pool,
+        registry,
+        tokens: Object.fromEntries(
+          Object.entries(tokens).map(([symbol, { address }]) => [symbol, address]),
+        ),
+      },
+    ]),
+  );
 }
 
 /** @throws PoolError `invalid-chain` (400) */

@@ -94,7 +94,13 @@ function tooManyAccounts(retryAfterSeconds: number): PoolError {
  * @returns how many
  */
 export async function deleteUnusedEmployers(db: PlatformDatabase, nowMs: number): Promise<number> {
-  const used = ['credentials', 'submissions', 'invitations', 'gate_readers'] as const;
+  const used = [
+    'credentials',
+    'submissions',
+    'invitations',
+    'invitation_links',
+    'gate_readers',
+  ] as const;
   const holders = ['subjects', 'sessions'] as const;
   const unused = db
     .selectFrom('employers')

@@ -17,7 +17,7 @@ export type InvitationConfig = {
 
 export type InvitationQuota = { readonly walletLimit: number; readonly walletsTaken: number };
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /**
  * Invites all of these addresses or none. An address that is already invited gets a new expiry.
@@ -34,12 +34,7 @@ export async function inviteWallets(
   return await db.transaction().execute(async (trx) => {
     await lockEmployer(trx, employer.id);
     const now = new Date(nowMs).toISOString();
-    await trx
-      .deleteFrom('invitations')
-      .where('employer_id', '=', employer.id)
-      .where('enrolled_at', 'is', null)
-      .where('expires_at', '<=', now)
-      .execute();
+    await forgetExpired(trx, employer, nowMs);
     const expiresAt = new Date(nowMs + config.invitationDays * dayMs).toISOString();
     await trx
       .insertInto('invitations')
@@ -56,15 +51,39 @@ export async function inviteWallets(
         conflict.columns(['employer_id', 'address']).doUpdateSet({ expires_at: expiresAt }),
       )
       .execute();
-    const quota = await readInvitationQuota(trx, config, employer, nowMs);
-    if (quota.walletLimit === 0) {
-      throw mayNotInvite();
-    }
-    if (quota.walletsTaken > quota.walletLimit) {
-      throw quotaExhausted(quota.walletLimit);
-    }
-    return quota;
+    return await assertQuota(trx, config, employer, nowMs);
   });
+}
+
+/** Deletes the invitations of an employer that ended unused. */
+export async function forgetExpired(
+  trx: PlatformDatabase,
+  employer: Employer,
+  nowMs: number,
+): Promise<void> {
+  await trx
+    .deleteFrom('invitations')
+    .where('employer_id', '=', employer.id)
+    .where('enrolled_at', 'is', null)
+    .where('expires_at', '<=', new Date(nowMs).toISOString())
+    .execute();
+}
+
+/** @throws PoolError `invitation_quota_exhausted` (403), which rolls back what was invited */
+export async function assertQuota(
+  trx: PlatformDatabase,
+  config: InvitationConfig,
+  employer: Employer,
+  nowMs: number,
+): Promise<InvitationQuota> {
+  const quota = await readInvitationQuota(trx, config, employer, nowMs);
+  if (quota.walletLimit === 0) {
+    throw mayNotInvite();
+  }
+  if (quota.walletsTaken > quota.walletLimit) {
+    throw quotaExhausted(quota.walletLimit);
+  }
+  return quota;
 }
 
 /** How many wallets the employer may have invited and enrolled, and how many it has. */
@@ -85,7 +104,15 @@ export async function readInvitationQuota(
     .where('employer_id', '=', employer.id)
     .where(isLive(nowMs))
     .executeTakeFirstOrThrow();
-  return { walletLimit: Number(wallets), walletsTaken: Number(taken) };
+  const { open } = await db
+    .selectFrom('invitation_links')
+    .select((eb) => eb.fn.countAll().as('open'))
+    .where('employer_id', '=', employer.id)
+    .where('address', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', new Date(nowMs).toISOString())
+    .executeTakeFirstOrThrow();
+  return { walletLimit: Number(wallets), walletsTaken: Number(taken) + Number(open) };
 }
 
 /** Open and used invitations of an employer, by address. */
@@ -109,8 +136,7 @@ export async function listInvitations(
 }
 
 /**
- * Withdraws an unused invitation. A used one has a leaf of the tree: withdrawing it would let the employer invite
- * another wallet while the leaf stays taken.
+ * Withdraws an unused invitation.
  * @throws PoolError `invalid-address` (400), `not_found` (404), `invitation_used` (409)
  */
 export async function cancelInvitation(
@@ -118,7 +144,21 @@ export async function cancelInvitation(
   employer: Employer,
   text: string,
 ): Promise<void> {
-  const address = parseAccountAddress(text);
+  if (!(await withdrawInvitation(db, employer, parseAccountAddress(text)))) {
+    throw new PoolError('not_found', 'this address is not invited');
+  }
+}
+
+/**
+ * A used invitation has a leaf of the tree: withdrawing it would let the employer invite another wallet while the leaf stays taken.
+ * @returns false if the address is not invited
+ * @throws PoolError `invitation_used` (409)
+ */
+export async function withdrawInvitation(
+  db: PlatformDatabase,
+  employer: Employer,
+  address: string,
+): Promise<boolean> {
   const cancelled = await db
     .deleteFrom('invitations')
     .where('employer_id', '=', employer.id)
@@ -127,7 +167,7 @@ export async function cancelInvitation(
     .returning('address')
     .executeTakeFirst();
   if (cancelled !== undefined) {
-    return;
+    return true;
   }
   const used = await db
     .selectFrom('invitations')
@@ -136,7 +176,7 @@ export async function cancelInvitation(
     .where('address', '=', address)
     .executeTakeFirst();
   if (used === undefined) {
-    throw new PoolError('not_found', 'this address is not invited');
+    return false;
   }
   throw new PoolError(
     'invitation_used',
@@ -186,7 +226,7 @@ export async function claimInvitation(
 }
 
 // The operator's limit for this employer; without one, the default for an employer with a live edge token of the operator.
-function walletLimitOf({ walletsPerEmployer }: InvitationConfig) {
+export function walletLimitOf({ walletsPerEmployer }: InvitationConfig) {
   return sql<number>`coalesce(employers.wallet_limit, case when exists (
     select 1 from credentials c where c.employer_id = employers.id and c.revoked_at is null
       and c.issued_by = 'operator')

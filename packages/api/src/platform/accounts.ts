@@ -196,7 +196,7 @@ export const mintKeyRequestSchema = v.strictObject({
   name: labelOf('Label of the key'),
 });
 /** `onboard` writes it into a file of settings: a line break or a quote would write settings of the platform's choice. */
-const credentialSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.~-]{1,512}$/));
+export const credentialSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.~-]{1,512}$/));
 
 export const mintKeyResponseSchema = v.strictObject({
   success: successSchema,

@@ -12,7 +12,7 @@ import { successResponseSchema } from './accounts.ts';
 
 const addressTextSchema = v.pipe(v.string(), v.maxLength(64));
 
-const quota = {
+export const quota = {
   walletLimit: described(
     v.pipe(v.number(), v.integer()),
     'Most wallets that the employer may have invited and enrolled at once. The operator sets it; 0: the employer may not ' +
@@ -20,10 +20,10 @@ const quota = {
   ),
   walletsTaken: described(
     v.pipe(v.number(), v.integer()),
-    'Open invitations of the employer plus wallets that enrolled by one of its invitations.',
+    'Open invitations and open links of the employer, plus wallets that enrolled by one of its invitations.',
   ),
 };
-const successSchema = successResponseSchema.entries.success;
+export const successSchema = successResponseSchema.entries.success;
 
 /** `POST /api/employers/invitations` */
 export const inviteRequestSchema = v.strictObject({

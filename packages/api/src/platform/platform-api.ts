@@ -9,6 +9,7 @@ import { metricsToken, probeRoutes } from '../openapi/probe-routes.ts';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { foreign, limited, listErrors, tooLarge } from '../openapi/route-errors.ts';
 import * as accounts from './accounts.ts';
+import * as links from './invitation-links.ts';
 import * as invitations from './invitations.ts';
 import { platformExamples } from './platform-examples.ts';
 
@@ -185,6 +186,80 @@ export const platformRoutes = {
         409: [...noAccount, 'invitation_used'],
       },
     },
+    createInvitationLinks: {
+      at: 'POST /api/employers/invitation-links',
+      summary: 'Make links that invite people who have no wallet yet',
+      description:
+        'Only this answer contains the codes. Put a code into the fragment of the address of the payee’s page: ' +
+        '`/payee/#invite=<code>`. Each link counts as an invitation until it is used, expires or is revoked. Either all links ' +
+        'are made or none.',
+      auth: session,
+      body: links.createLinksRequestSchema,
+      answers: {
+        201: { description: 'The links.', schema: links.createLinksResponseSchema },
+      },
+      errors: {
+        ...writing,
+        400: badRequest,
+        403: ['invitation_quota_exhausted', ...foreign],
+        409: [...noAccount, 'invitation_taken'],
+      },
+    },
+    listInvitationLinks: {
+      at: 'GET /api/employers/invitation-links',
+      summary: 'Links of the employer, and what became of each',
+      auth: session,
+      answers: { 200: { description: 'By reference.', schema: links.listLinksResponseSchema } },
+      errors: { ...reading, 409: noAccount },
+    },
+    revokeInvitationLink: {
+      at: 'DELETE /api/employers/invitation-links/{reference}',
+      summary: 'Revoke a link whose wallet has not enrolled',
+      description:
+        'Repeating it changes nothing. A wallet that accepted the link is not invited any more.',
+      auth: session,
+      params: { reference: links.linkReferenceSchema },
+      answers: { 200: { description: 'It is revoked.', schema: accounts.successResponseSchema } },
+      errors: {
+        ...writing,
+        404: ['not_found'],
+        409: [...noAccount, 'invitation_used'],
+      },
+    },
+    openInvitation: {
+      at: 'POST /api/invitations/open',
+      summary: 'What a link is: who invites, to which pools, until when',
+      description:
+        'The employer sees that the link was opened. The code is in the body, so that no log has it.',
+      body: links.invitationCodeRequestSchema,
+      answers: { 200: { description: 'The invitation.', schema: links.openedInvitationSchema } },
+      errors: {
+        400: badRequest,
+        403: foreign,
+        404: ['not_found'],
+        413: tooLarge,
+        429: limited,
+      },
+    },
+    acceptInvitation: {
+      at: 'POST /api/invitations/accept',
+      summary: 'Bind a link to the session’s wallet',
+      description:
+        'One wallet may accept a link; for that wallet the call is idempotent. It is invited from then on, and enrols by the ' +
+        'usual calls.',
+      auth: session,
+      body: links.invitationCodeRequestSchema,
+      answers: {
+        200: { description: 'This wallet is invited.', schema: links.openedInvitationSchema },
+      },
+      errors: {
+        ...writing,
+        400: badRequest,
+        403: ['contract_wallet_unsupported', ...foreign],
+        404: ['not_found'],
+        409: ['invitation_taken', 'invitation_ended'],
+      },
+    },
     mintKey: {
       at: 'POST /api/employers/keys',
       summary: 'Mint an API key for one capability',
@@ -285,6 +360,7 @@ export const platformApi: Api = {
   schemas: {
     EdgeTokenMetadata: accounts.edgeTokenMetadataSchema,
     Invitation: invitations.invitationSchema,
+    InvitationLink: links.invitationLinkSchema,
     KeyMetadata: accounts.keyMetadataSchema,
   },
   routes: Object.values(platformRoutes),

@@ -32,6 +32,25 @@ const edgeToken = {
   createdAt: time,
 };
 
+// Examples of the form; no link ever had this code.
+const linkCode = 'pool_invite_EXAMPLE0_ThisIsTheFormOfACodeAndNoneThatWasEverMade';
+const reference = 'r7Kq2mVx9TzW4bNs';
+const openedInvitation = {
+  success: true,
+  expiresAt: '2026-12-21T10:00:00.000Z',
+  employerAddress: address,
+  employerName: 'Example Ltd',
+  chain: 'base',
+  chains: {
+    base: {
+      chainId: 8453,
+      pool: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+      registry: '0x8464135c8F25Da09e49BC8782676a84730C318bC',
+      tokens: { USDC: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
+    },
+  },
+};
+
 const signInText = [
   'platform.example wants you to sign in with your Ethereum account:',
   address,
@@ -116,6 +135,62 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     },
   },
   cancelInvitation: { parameters: { address }, answers: { 200: { success: true } } },
+  createInvitationLinks: {
+    body: { references: [reference], days: 30 },
+    answers: {
+      201: {
+        success: true,
+        walletLimit: 1_000,
+        walletsTaken: 1,
+        links: [{ reference, code: linkCode, expiresAt: openedInvitation.expiresAt }],
+      },
+      409: refusal(
+        'invitation_taken',
+        `a wallet has accepted the link ${reference}: revoke it first, or use another reference`,
+      ),
+    },
+  },
+  listInvitationLinks: {
+    answers: {
+      200: {
+        success: true,
+        walletLimit: 1_000,
+        walletsTaken: 1,
+        links: [
+          {
+            reference,
+            state: 'accepted',
+            createdAt: time,
+            expiresAt: openedInvitation.expiresAt,
+            openedAt: time,
+            address,
+            acceptedAt: time,
+          },
+        ],
+      },
+    },
+  },
+  revokeInvitationLink: { parameters: { reference }, answers: { 200: { success: true } } },
+  openInvitation: {
+    body: { code: linkCode },
+    answers: {
+      200: { ...openedInvitation, state: 'open' },
+      404: refusal(
+        'not_found',
+        'no invitation has this code: the link is incomplete, or was replaced; ask your employer for a new one',
+      ),
+    },
+  },
+  acceptInvitation: {
+    body: { code: linkCode },
+    answers: {
+      200: { ...openedInvitation, state: 'accepted' },
+      409: refusal(
+        'invitation_taken',
+        'another wallet has accepted this invitation: sign in with that one, or ask your employer for a new link',
+      ),
+    },
+  },
   mintKey: {
     body: { capability: 'disburse', name: 'payroll server' },
     answers: {
