@@ -107,11 +107,12 @@ export function createTooLarge(service: Service, most: number): PoolError {
 }
 
 export async function readText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const kept: Uint8Array[] = [];
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let text = '';
   for await (const chunk of chunks) {
-    kept.push(chunk);
+    text += decoder.decode(chunk, { stream: true });
   }
-  return Buffer.concat(kept).toString('utf8');
+  return text + decoder.decode();
 }
 
 /** @returns the parsed JSON; undefined for an empty answer or one that is not JSON */

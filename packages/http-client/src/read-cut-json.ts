@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { randomUUID } from 'node:crypto';
 
 /** What is kept of an answer. */
 export type Cut = {
@@ -33,7 +32,7 @@ export async function readCutJson(
   cut: Cut,
   refuse: () => Error,
 ): Promise<unknown> {
-  const mark = randomUUID();
+  const mark = crypto.randomUUID();
   const filter = createFilter(cut, Buffer.from(JSON.stringify(mark)));
   for await (const chunk of chunks) {
     filter.take(chunk);

@@ -1,0 +1,23 @@
+/**
+ * The clients that a page uses. Nothing here needs Node.
+ *
+ * @module
+ */
+
+export {
+  createEdgeClient,
+  type EdgeClient,
+  type EdgeClientOptions,
+  type NotesQuery,
+} from './edge-client.ts';
+export {
+  createSessionClient,
+  type Enrollment,
+  type Onboarding,
+  type OpenedInvitation,
+  type Registration,
+  type Session,
+  type SessionClient,
+  type SessionClientOptions,
+  type SignInOptions,
+} from './session-client.ts';
