@@ -30,6 +30,13 @@ const payRunFilter: Options = {
   ...json,
 };
 
+const inviteLogin: Options = {
+  '--platform <url>': "the platform's base URL; default: that of DISBURSE_PLATFORM_URL",
+  '--login <signer>':
+    'who signs the session of the employer: holder or custodian_a, as for onboard; default: ONBOARD_PRIVATE_KEY',
+  ...json,
+};
+
 export const payerCommands: Commands = {
   serve: {
     about: 'Run the agent: HTTP routes and the worker.',
@@ -90,6 +97,34 @@ export const payerCommands: Commands = {
           '--csv <path>': 'write the report as a table for a spreadsheet',
         },
         load: async () => (await import('./commands/payer/payer-commands.ts')).runCheckRecipients,
+      },
+    },
+  },
+  invite: {
+    about:
+      'Invite people who have no wallet yet: makes a link for each, and writes the links into a file. Names and e-mail addresses stay on this machine.',
+    options: {
+      '--file <csv>': once('people: columns name or email, or both; - is standard input'),
+      '--name <text>': once('one person, by name'),
+      '--email <address>': once('one person, by e-mail address; nothing is sent to it'),
+      '--out <file>': once('a new CSV file for the links; they are secret'),
+      '--days <n>': once('days until the links expire; default: as long as the platform allows'),
+      '--again': 'replace the links of these people that nobody has used',
+      ...inviteLogin,
+    },
+    load: async () => (await import('./commands/setup/invite-command.ts')).runInvite,
+    below: {
+      list: {
+        about:
+          'Print every link of the employer and what became of it, with the names that this machine knows.',
+        options: inviteLogin,
+        load: async () => (await import('./commands/setup/invite-command.ts')).runListInvited,
+      },
+      revoke: {
+        about: 'Revoke a link whose wallet has not enrolled.',
+        args: { '<reference>': 'of the link, as "invite list" prints it' },
+        options: inviteLogin,
+        load: async () => (await import('./commands/setup/invite-command.ts')).runRevokeInvitation,
       },
     },
   },

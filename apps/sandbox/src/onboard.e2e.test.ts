@@ -147,7 +147,7 @@ it('overwrites no file, and mints nothing then', async () => {
     'holder.read',
   ]);
   expect(code).not.toBe(0);
-  expect(output).toContain('onboard overwrites no configuration');
+  expect(output).toContain('is not overwritten');
   expect(await session.listKeys()).toEqual(before);
 });
 

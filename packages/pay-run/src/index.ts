@@ -74,6 +74,13 @@ export type {
   Payer,
   Terminal,
 } from './ports.ts';
+export {
+  createPerson,
+  findPersonProblem,
+  keyOfPerson,
+  type Person,
+  parsePeople,
+} from './roster/people-csv.ts';
 export { chooseFormat, sumAmounts } from './roster/roster-amount.ts';
 export { parseRoster, type RosterEntry } from './roster/roster-csv.ts';
 export { isStandardInput, readRosterText } from './roster/roster-file.ts';

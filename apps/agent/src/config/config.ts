@@ -197,16 +197,35 @@ function readAddress(
  * @throws PoolError `invalid_configuration` naming every problem
  */
 export function readKeepingSettings(envFile?: string): KeepingSettings {
-  return readSettings(envFile, (read, layers, problems) => {
-    const values = read.all(keepingVariables);
-    return {
-      ...values,
-      home: layers.home,
-      chainsFile: resolve(values.chainsFile),
-      holder: readHolder(read, layers, problems),
-      layers,
-    };
-  });
+  return readSettings(envFile, readKeeping);
+}
+
+/** What `invite` reads. The platform is an option of the command as well. */
+export type InvitingSettings = KeepingSettings & { readonly platformUrl: string | undefined };
+
+/** @throws PoolError `invalid_configuration` naming every problem */
+export function readInvitingSettings(envFile?: string): InvitingSettings {
+  return readSettings(envFile, (read, layers, problems) => ({
+    ...readKeeping(read, layers, problems),
+    platformUrl: read.isWritten(variables.platformUrl)
+      ? read.optional(variables.platformUrl)
+      : undefined,
+  }));
+}
+
+function readKeeping(
+  read: ConfigReader,
+  layers: ConfigLayers,
+  problems: ConfigRemark[],
+): KeepingSettings {
+  const values = read.all(keepingVariables);
+  return {
+    ...values,
+    home: layers.home,
+    chainsFile: resolve(values.chainsFile),
+    holder: readHolder(read, layers, problems),
+    layers,
+  };
 }
 
 /**

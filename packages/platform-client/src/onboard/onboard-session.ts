@@ -34,8 +34,8 @@ import {
 } from './pending-sign-in.ts';
 import { revokePass } from './revoke-pass.ts';
 
-/** What a pass does, decided before the platform is asked for anything. */
-export type OnboardPass = {
+/** Where and by whom a session is opened. */
+export type LoginPass = {
   /** The platform's base URL, without a trailing slash. */
   readonly platformUrl: string;
   /** Domain and URI of the sign-in text. */
@@ -44,6 +44,10 @@ export type OnboardPass = {
   readonly login: { readonly signer: HolderSigner; readonly address: AccountAddress };
   /** Where the text waits for a vote. Undefined: the signer signs at once. */
   readonly pending: PendingSignIn | undefined;
+};
+
+/** What a pass does, decided before the platform is asked for anything. */
+export type OnboardPass = LoginPass & {
   readonly capabilities: readonly Capability[];
   /** Present if it is enrolled or gets a key. */
   readonly holder:
@@ -62,9 +66,7 @@ export type Onboarded = {
   readonly bootstrap: Bootstrap;
 };
 
-export type OnboardingOptions = {
-  /** Keeps the credentials. If it throws, they are revoked and its error is passed on. */
-  readonly store: (result: Onboarded) => void;
+export type LoginOptions = {
   /** Aborted by SIGINT or SIGTERM: the pass ends, and what it minted is revoked. */
   readonly signal: AbortSignal;
   /** Called while the sign-in waits for a vote. */
@@ -73,22 +75,43 @@ export type OnboardingOptions = {
   readonly retryMs?: number;
 };
 
+export type OnboardingOptions = LoginOptions & {
+  /** Keeps the credentials. If it throws, they are revoked and its error is passed on. */
+  readonly store: (result: Onboarded) => void;
+};
+
+/**
+ * Signs in. The caller ends the session.
+ * @param listed - P that the text lists, for an enrolment: its signature is the evidence that payers keep
+ * @throws PoolError of the platform; `interrupted`
+ */
+export async function openLoginSession(
+  pass: LoginPass,
+  { signal, onWait = () => undefined, retryMs = 1_000 }: LoginOptions,
+  listed?: EncryptionPublicKey,
+): Promise<SessionClient> {
+  const session = createSessionClient({ url: pass.platformUrl });
+  await untilAborted(
+    signal,
+    () => signIn(session, pass, listed, { signal, onWait, retryMs }),
+    pass.pending === undefined ? createInterrupted : createInterruptedVote,
+  );
+  return session;
+}
+
 /**
  * @throws PoolError of the platform; `interrupted`; `credentials_not_revoked` if the pass failed and something that it minted may be
  *   live, with the reason of the failure in the message
  */
 export async function runOnboarding(
   plan: OnboardPass,
-  { store, signal, onWait = () => undefined, retryMs = 1_000 }: OnboardingOptions,
+  { store, ...options }: OnboardingOptions,
 ): Promise<Onboarded> {
-  const session = createSessionClient({ url: plan.platformUrl });
+  const { signal, retryMs = 1_000 } = options;
   // Names the credentials of this pass, so that one whose answer was lost can be found.
   const name = `disburse-agent onboard ${randomBytes(6).toString('hex')}`;
-  await untilAborted(
-    signal,
-    () => signIn(session, plan, { signal, onWait, retryMs }),
-    plan.pending === undefined ? createInterrupted : createInterruptedVote,
-  );
+  const listed = plan.isEnrolment ? plan.holder?.encryptionPublicKey : undefined;
+  const session = await openLoginSession(plan, options, listed);
   let hasMinted = false;
   const mint = async <T>(call: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted();
@@ -191,13 +214,14 @@ function createNotRevoked(reason: unknown, left: readonly string[]): PoolError {
 }
 
 /** Only a text that waits for a vote is kept: another one is signed at once, and a new one costs nothing. */
-async function signIn(session: SessionClient, plan: OnboardPass, vote: VoteOptions): Promise<void> {
-  const { login, place, holder, pending } = plan;
-  // The text lists P only for an enrolment: its signature is the evidence that payers keep.
-  const listed =
-    holder !== undefined && plan.isEnrolment
-      ? { encryptionPublicKey: holder.encryptionPublicKey }
-      : {};
+async function signIn(
+  session: SessionClient,
+  pass: LoginPass,
+  encryptionPublicKey: EncryptionPublicKey | undefined,
+  vote: VoteOptions,
+): Promise<void> {
+  const { login, place, pending } = pass;
+  const listed = encryptionPublicKey === undefined ? {} : { encryptionPublicKey };
   const stored = pending?.read(Date.now());
   let asked: string | undefined;
   let isSigned = false;
@@ -230,7 +254,7 @@ async function signIn(session: SessionClient, plan: OnboardPass, vote: VoteOptio
     }
     // The custodian does not have this text, and it would not pass the check of its date any more. A new one has lost nobody's vote.
     if (error instanceof OwnRefusalError && asked !== undefined && isOld(asked)) {
-      return signIn(session, plan, vote);
+      return signIn(session, pass, encryptionPublicKey, vote);
     }
     throw error;
   }

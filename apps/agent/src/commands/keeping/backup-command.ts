@@ -35,6 +35,7 @@ import {
 import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
 import { allVariables } from '../../config/variables.ts';
 import { version } from '../../config/version.ts';
+import { invitedPath } from '../../state/invited-people.ts';
 
 export type CreateBackupOptions = {
   readonly out: string;
@@ -231,6 +232,7 @@ async function describeAgent(settings: KeepingSettings): Promise<BackupSource> {
         'tenancy.json': join(home, 'tenancy.json'),
         'fingerprint.key': join(home, 'fingerprint.key'),
         'contacts.json': contactsPath(home),
+        'invitations.json': invitedPath(home),
         // Without it the openings in their database cannot be read.
         'openings.key': openingsKeyPath(home),
         'chains.json': chainsFile,

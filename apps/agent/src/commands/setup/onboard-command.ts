@@ -10,14 +10,7 @@ import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PlacedChains } from '@pool/operations';
 import { refuseOtherPools } from '@pool/operations';
-import {
-  exitCodes,
-  formatSeconds,
-  type Output,
-  type Terminal,
-  withInterruption,
-} from '@pool/pay-run';
-import type { SignInWait } from '@pool/platform-client/onboard';
+import { exitCodes, type Output, withInterruption } from '@pool/pay-run';
 import { type Onboarded, runOnboarding } from '@pool/platform-client/onboard';
 import { createDurableFile } from '@pool/storage';
 import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
@@ -29,6 +22,7 @@ import {
   planOnboarding,
 } from '../../onboard/onboard-plan.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
+import { createVoteView } from '../../terminal/vote-view.ts';
 
 export type { OnboardOptions } from '../../onboard/onboard-plan.ts';
 
@@ -53,7 +47,7 @@ export async function runOnboard(
   const proposalPath = existsSync(settings.chainsFile)
     ? undefined
     : `${settings.chainsFile}.proposed`;
-  const waiting = createWaitView(terminal);
+  const waiting = createVoteView(terminal);
   const result = await withInterruption((signal) =>
     runOnboarding(plan, {
       signal,
@@ -95,47 +89,6 @@ function describePlaced(placed: PlacedChains | undefined): readonly string[] {
           ? []
           : [`left out, because no --rpc names a node: ${placed.leftOut.join(', ')}`]),
       ];
-}
-
-/** One line on a terminal that is redrawn. A pipe gets a line with the id of the request, and one at each end of an outage. */
-function createWaitView({ isTty, write }: Terminal): {
-  readonly show: (wait: SignInWait) => void;
-  readonly end: () => void;
-} {
-  const startedAtMs = Date.now();
-  let isShown = false;
-  let toldId: string | undefined;
-  let isDown = false;
-  return {
-    show({ state, code, providerId }) {
-      const outage = `the custodian does not answer (${code ?? 'no code'}), trying again`;
-      if (!isTty) {
-        const wasDown = isDown;
-        isDown = state === 'unreachable';
-        if (isDown !== wasDown) {
-          write(`${isDown ? outage : 'the custodian answers again'}\n`);
-        }
-        if (providerId !== undefined && providerId !== toldId) {
-          toldId = providerId;
-          write(`waiting for the vote on the sign-in at the custodian, request ${providerId}\n`);
-        }
-      } else {
-        const what =
-          state === 'unreachable'
-            ? outage
-            : state === 'signing'
-              ? 'the custodian signs'
-              : 'waiting for the vote on the sign-in at the custodian';
-        isShown = true;
-        write(`\r\u001b[K  ${what} ${formatSeconds((Date.now() - startedAtMs) / 1000)}`);
-      }
-    },
-    end() {
-      if (isShown) {
-        write('\r\u001b[K');
-      }
-    },
-  };
 }
 
 function writeNew(path: string, content: string): void {
