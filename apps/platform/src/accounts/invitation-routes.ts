@@ -7,6 +7,7 @@
 import { type Bootstrap, platformRoutes } from '@pool/api';
 import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
+import * as v from 'valibot';
 import type { AdmissionConfig } from '../employers/admission.ts';
 import {
   acceptInvitation,
@@ -72,7 +73,7 @@ export function addInvitationRoutes(app: Shell, deps: InvitationDeps): void {
 
   app.delete(`${linksPath}/:reference`, async (c) => {
     const employer = await identifyEmployer(deps, c);
-    await revokeInvitationLink(db, employer, c.req.param('reference'), nowMs());
+    await revokeInvitationLink(db, employer, readReference(c.req.param('reference')), nowMs());
     return c.json({ success: true });
   });
 
@@ -88,4 +89,9 @@ export function addInvitationRoutes(app: Shell, deps: InvitationDeps): void {
     const found = await acceptInvitation(deps, address, code);
     return c.json({ success: true, ...found, ...deployment });
   });
+}
+
+/** The reference that the path names. Empty, which no link has: it is none, and a database refuses a NUL. */
+function readReference(text: string): string {
+  return v.is(platformRoutes.revokeInvitationLink.params.reference, text) ? text : '';
 }

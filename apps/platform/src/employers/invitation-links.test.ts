@@ -226,7 +226,9 @@ describe('invitation links', () => {
       code: 'invitation_used',
       status: 409,
     });
-    expect(await inviting.revokeInvitationLink('reference-9').catch(errorCodeOf)).toBe('not_found');
+    for (const unknown of ['reference-9', 'reference\u0000']) {
+      expect(await inviting.revokeInvitationLink(unknown).catch(errorCodeOf)).toBe('not_found');
+    }
   });
 
   it('are revoked by their own employer only', async () => {
