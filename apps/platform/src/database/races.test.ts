@@ -157,8 +157,7 @@ describe('concurrent requests', () => {
     );
     const config = { walletsPerEmployer: 10, invitationDays: 90 };
     const employer = { id: testEmployerId, address: employerAddress };
-    const reference = 'reference-1';
-    async function createLink() {
+    async function createLink(reference: string) {
       await database.db.updateTable('employers').set({ wallet_limit: 10 }).execute();
       const credentials = await openCredentialMint(database.db);
       const asked = { references: [reference] };
@@ -178,15 +177,18 @@ describe('concurrent requests', () => {
     const invited = () => database.db.selectFrom('invitations').select('address').execute();
 
     it('bind it to one of the wallets that accept it', async () => {
-      const accept = await createLink();
-      const answers = await Promise.allSettled(wallets.map(accept));
-      expect(answers.filter(isDone)).toHaveLength(1);
-      expect(await invited()).toHaveLength(1);
+      for (const round of [1, 2, 3, 4]) {
+        const accept = await createLink(`reference-${round}`);
+        const answers = await Promise.allSettled(wallets.map(accept));
+        expect(answers.filter(isDone)).toHaveLength(1);
+        expect(await invited()).toHaveLength(round);
+      }
     });
 
     it('that accept and revoke it leave no invitation of a revoked link', async () => {
       for (const wallet of wallets) {
-        const accept = await createLink();
+        const reference = 'reference-1';
+        const accept = await createLink(reference);
         await Promise.allSettled([
           accept(wallet),
           revokeInvitationLink(database.db, employer, reference, nowMs),
