@@ -10,6 +10,8 @@ export const errors = [
     meanings: {
       loopback_token_missing:
         'The agent has never run in this directory. Start `disburse-agent serve`.',
+      invitations_in_use:
+        'Another command of this directory makes or reads invitations. Run this one again when that has ended.',
     },
   },
   {

@@ -6,9 +6,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PoolError, parseWire } from '@pool/core';
-import { isCode, replaceDurableFile } from '@pool/storage';
+import { type FileLock, isCode, lockFile, replaceDurableFile, resultCodeOf } from '@pool/storage';
 import * as v from 'valibot';
+import { ensureAgentHome } from './agent-home.ts';
 
 const personSchema = v.strictObject({
   reference: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{8,64}$/)),
@@ -46,6 +48,50 @@ export function readInvited(home: string): readonly InvitedPerson[] {
   }
 }
 
+/** Only inside {@link withInvitedLock}: a write between this process's reading and its writing would be lost. */
 export function writeInvited(home: string, people: readonly InvitedPerson[]): void {
   replaceDurableFile(invitedPath(home), `${JSON.stringify({ version: 1, people }, null, 2)}\n`);
+}
+
+const lockPauseMs = 50;
+/** Result code of SQLite: somebody else holds it. */
+const busy = 5;
+
+/**
+ * Reads, asks the platform and writes as one step: commands at once run one after the other. A process that dies leaves no lock.
+ * @throws PoolError `invitations_in_use`
+ */
+export async function withInvitedLock<T>(
+  home: string,
+  work: () => Promise<T>,
+  waitMs = 30_000,
+): Promise<T> {
+  ensureAgentHome(home);
+  const lock = await takeLock(`${invitedPath(home)}.lock`, waitMs);
+  try {
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+async function takeLock(path: string, waitMs: number): Promise<FileLock> {
+  const giveUpAtMs = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return lockFile(path);
+    } catch (cause) {
+      if (resultCodeOf(cause) !== busy) {
+        throw cause;
+      }
+      if (performance.now() > giveUpAtMs) {
+        throw new PoolError(
+          'invitations_in_use',
+          `another command holds ${path}, and this one waited ${waitMs / 1_000} s for it; run it again when that has ended`,
+          { cause },
+        );
+      }
+      await sleep(lockPauseMs);
+    }
+  }
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../../cli.ts';
 import { type FakeAccounts, startFakeAccounts } from '../../fixtures/fake-accounts.ts';
+import { readInvited, withInvitedLock } from '../../state/invited-people.ts';
 
 const [employer] = walletVectors.wallets.slice(-1);
 if (employer === undefined) {
@@ -183,6 +184,40 @@ describe('invite', () => {
     expect((await run('--file', writePeople(ada), '--out', pathOf('links.csv'))).code).toBe(0);
     expect(asked[1]).toEqual(asked[0]);
     expect(readLinks('links.csv')[1]?.[3]).toContain('code2');
+  });
+
+  it('keeps the names of everybody when several commands run at once', async () => {
+    const runs = ['Ada', 'Ben', 'Cem', 'Dan'].map((name) =>
+      run('--name', name, '--out', pathOf(`${name}.csv`)),
+    );
+    expect((await Promise.all(runs)).map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const names = readInvited(pathOf('home')).map(({ name, hasLink }) => [name, hasLink]);
+    expect(names.sort()).toEqual([
+      ['Ada', true],
+      ['Ben', true],
+      ['Cem', true],
+      ['Dan', true],
+    ]);
+  });
+
+  it('makes one link of a person whom two commands invite at once', async () => {
+    await Promise.all([
+      run('--name', 'Ada', '--out', pathOf('1.csv')),
+      run('--name', 'Ada', '--out', pathOf('2.csv')),
+    ]);
+    expect(asked).toHaveLength(1);
+    expect([existsSync(pathOf('1.csv')), existsSync(pathOf('2.csv'))].sort()).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('gives up on a file that another command holds', async () => {
+    const home = pathOf('home');
+    await withInvitedLock(home, async () => {
+      const second = withInvitedLock(home, async () => undefined, 0);
+      await expect(second).rejects.toMatchObject({ code: 'invitations_in_use' });
+    });
   });
 
   it('makes links of many people in calls of 500', async () => {

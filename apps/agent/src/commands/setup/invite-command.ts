@@ -25,8 +25,12 @@ import { openLoginSession } from '@pool/platform-client/onboard';
 import { type InvitingSettings, readInvitingSettings } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
 import { planLogin } from '../../onboard/login-plan.ts';
-import { ensureAgentHome } from '../../state/agent-home.ts';
-import { type InvitedPerson, readInvited, writeInvited } from '../../state/invited-people.ts';
+import {
+  type InvitedPerson,
+  readInvited,
+  withInvitedLock,
+  writeInvited,
+} from '../../state/invited-people.ts';
 import { assertFree, writeNewFile } from '../../terminal/new-file.ts';
 import { createVoteView } from '../../terminal/vote-view.ts';
 
@@ -67,27 +71,29 @@ export async function runInvite(
   }
   const path = resolve(options.out);
   assertFree(path, dirname(path) === settings.home);
-  const invited = readInvited(settings.home);
-  const result = await withSession(options, settings, terminal, async (session, platformUrl) => {
-    const { links } = await session.listInvitationLinks();
-    const states = new Map(links.map(({ reference, state }) => [reference, state]));
-    const { chosen, kept } = choosePeople(people, invited, states, options.again === true);
-    if (chosen.length === 0) {
-      return { chosen, kept, quota: undefined };
-    }
-    ensureAgentHome(settings.home);
-    const replaced = new Set(chosen.map(({ reference }) => reference));
-    const others = invited.filter(({ reference }) => !replaced.has(reference));
-    // Before the platform is asked: if its answer is lost, the next run makes these links again, under the same references.
-    writeInvited(settings.home, [...others, ...chosen]);
-    const created = await createLinks(session, chosen, days);
-    writeNewFile(path, formatLinks(chosen, created, platformUrl));
-    writeInvited(settings.home, [
-      ...others,
-      ...chosen.map((person) => ({ ...person, hasLink: true })),
-    ]);
-    return { chosen, kept, quota: created.quota };
-  });
+  readInvited(settings.home);
+  const result = await withSession(options, settings, terminal, (session, platformUrl) =>
+    withInvitedLock(settings.home, async () => {
+      const invited = readInvited(settings.home);
+      const { links } = await session.listInvitationLinks();
+      const states = new Map(links.map(({ reference, state }) => [reference, state]));
+      const { chosen, kept } = choosePeople(people, invited, states, options.again === true);
+      if (chosen.length === 0) {
+        return { chosen, kept, quota: undefined };
+      }
+      const replaced = new Set(chosen.map(({ reference }) => reference));
+      const others = invited.filter(({ reference }) => !replaced.has(reference));
+      // Before the platform is asked: if its answer is lost, the next run makes these links again, under the same references.
+      writeInvited(settings.home, [...others, ...chosen]);
+      const created = await createLinks(session, chosen, days);
+      writeNewFile(path, formatLinks(chosen, created, platformUrl));
+      writeInvited(settings.home, [
+        ...others,
+        ...chosen.map((person) => ({ ...person, hasLink: true })),
+      ]);
+      return { chosen, kept, quota: created.quota };
+    }),
+  );
   out(options.json === true ? describeJson(path, result) : describeText(path, result));
   return exitCodes.ok;
 }

@@ -113,6 +113,7 @@ export const errorRows = {
   'invitation_quota_exhausted': { status: 403 },
   'invitation_taken': { status: 409 },
   'invitation_used': { status: 409 },
+  'invitations_in_use': {},
   'job_unreadable': { status: 500 },
   'key_limit_reached': { status: 409 },
   'last_way_to_open': { exit: 2 },
