@@ -54,6 +54,8 @@ export {
 } from './enclave/enclave-signer.ts';
 export { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder/holder-keys.ts';
 export {
+  type Holder,
+  type HolderKey,
   type HolderSigner,
   type HolderSignIn,
   OwnRefusalError,
@@ -70,8 +72,6 @@ export { funderKeys, holderKeys } from './registry/local-keys.ts';
 export {
   assertSigns,
   createHolderSigner,
-  type Holder,
-  type HolderKey,
   type HolderPlace,
   openHolder,
   parseSecretKey,

@@ -16,7 +16,7 @@ import {
 } from '@pool/core';
 import { decodeEncryptionPublicKey } from '@pool/notes';
 import { giveWay } from './give-way.ts';
-import type { EvidencePins } from './ports.ts';
+import type { EvidencePins, PinnedEvidence } from './ports.ts';
 
 /** A recipient whose keys were signed for by its own wallet. */
 export type VerifiedRecipient = {
@@ -131,6 +131,24 @@ export function createEvidenceVerifier(deps: {
       });
     },
   };
+}
+
+/** The newest key of a wallet, and the time of its evidence. */
+export type PinnedKey = Pick<PinnedEvidence, 'encryptionPublicKey' | 'issuedAtMs'>;
+
+/**
+ * How a piece of evidence compares with what is pinned of its wallet. Two keys can have evidence of the same instant: the key that was
+ * seen first remains.
+ * @returns `newer`: it is accepted and pinned; `known`: it is accepted; `outdated`: it is refused
+ */
+export function comparePin(
+  pinned: PinnedKey | undefined,
+  { encryptionPublicKey, issuedAtMs }: PinnedEvidence,
+): 'newer' | 'known' | 'outdated' {
+  if (pinned === undefined || pinned.issuedAtMs < issuedAtMs) {
+    return 'newer';
+  }
+  return pinned.encryptionPublicKey === encryptionPublicKey ? 'known' : 'outdated';
 }
 
 /** The signature has one length, so no two pieces of evidence spell the same text. */

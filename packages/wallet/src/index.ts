@@ -71,6 +71,7 @@ export type {
   RecipientPort,
   WitnessInput,
 } from './ports.ts';
+export { type CircuitProver, createCircuitProver } from './spend/circuit-prover.ts';
 export {
   type FollowedSpend,
   type FollowPass,

@@ -18,7 +18,7 @@ import { createFakeHolder } from '@pool/testkit';
 import type { ArchivedSpend, SpendState } from '@pool/wallet';
 import type { Holder, SelfSubmission } from '@pool/wallet/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { HolderChain } from '../../../../packages/wallet/src/node/holder/holder.ts';
+import type { HolderChain } from '../../../../packages/wallet/src/holder/holder.ts';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';

@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  type ChainFamily,
   type Curve,
   type DisclosureContent,
   type EncryptionPublicKey,
@@ -112,4 +113,24 @@ export type HolderSigner = {
    * @throws PoolError `signer_refused`; `holder_unsupported` on ed25519
    */
   signDisclosure(content: DisclosureContent, options?: HolderSignOptions): Promise<Hex>;
+};
+
+/** A viewing key with its P. */
+export type HolderKey = {
+  /** v, secret: reads the notes of this P. */
+  readonly viewingKey: Secret<bigint>;
+  /** P on the curve of W. */
+  readonly encryptionPublicKey: EncryptionPublicKey;
+};
+
+/** An opened holder: its signer, W and keys. */
+export type Holder = HolderKey & {
+  readonly signer: HolderSigner;
+  readonly family: ChainFamily;
+  /** W, hex. */
+  readonly walletPub: Hex;
+  /** address(W) as the chain family writes it. */
+  readonly address: string;
+  /** Of earlier P. Notes of these are still shown and spent; change goes to the present P. */
+  readonly earlier: readonly HolderKey[];
 };

@@ -9,16 +9,14 @@ import {
   type ChainFamily,
   type ChainsFile,
   chainFamilies,
-  type EncryptionPublicKey,
   findChainFamily,
-  type Hex,
   isPoolError,
   PoolError,
   Secret,
 } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
 import { computeHolderEncryptionKey, deriveHolderViewingKey } from '../holder/holder-keys.ts';
-import type { HolderSigner } from '../holder/holder-signer.ts';
+import type { Holder, HolderKey, HolderSigner } from '../holder/holder-signer.ts';
 import { createReadOnlyHolder } from '../holder/read-only-holder.ts';
 import type { HolderSettings } from './holder-settings.ts';
 import { holderVariables as variables } from './holder-variables.ts';
@@ -30,26 +28,6 @@ export type HolderPlace = {
   readonly chain: string | undefined;
   readonly chainsFile: string;
   readonly holder: HolderSettings;
-};
-
-/** A viewing key with its P. */
-export type HolderKey = {
-  /** v, secret: reads the notes of this P. */
-  readonly viewingKey: Secret<bigint>;
-  /** P on the curve of W. */
-  readonly encryptionPublicKey: EncryptionPublicKey;
-};
-
-/** An opened holder: its signer, W and keys. */
-export type Holder = HolderKey & {
-  readonly signer: HolderSigner;
-  readonly family: ChainFamily;
-  /** W, hex. */
-  readonly walletPub: Hex;
-  /** address(W) as the chain family writes it. */
-  readonly address: string;
-  /** Of earlier P. Notes of these are still shown and spent; change goes to the present P. */
-  readonly earlier: readonly HolderKey[];
 };
 
 /** Pause between two questions whether a vote has ended, milliseconds. */

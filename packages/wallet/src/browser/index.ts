@@ -1,5 +1,5 @@
 /**
- * A holder's account in a browser: its seed, the ways to open it, and its keys. Without a module of Node.
+ * A holder's account in a browser: its seed, the ways to open it, its keys, the stores of its origin, and its wallet. Without a module of Node.
  *
  * @module
  */
@@ -40,3 +40,21 @@ export {
   readPasskey,
 } from './keys/passkey.ts';
 export { formatRecoveryWords, parseRecoveryWords } from './keys/recovery-words.ts';
+export {
+  type BrowserBalance,
+  type BrowserPorts,
+  type BrowserWallet,
+  type BrowserWalletOptions,
+  openBrowserWallet,
+  type SpendOptions,
+  type Transfer,
+  type Withdrawal,
+} from './open-browser-wallet.ts';
+export type { EdgeCalls, EdgeKeyKind } from './platform-calls.ts';
+export {
+  type BrowserDamage,
+  type BrowserStores,
+  openBrowserStores,
+} from './store/browser-stores.ts';
+export type { SealedRecords } from './store/sealed-records.ts';
+export type { TabLocks } from './store/tab-owner.ts';

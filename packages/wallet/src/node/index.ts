@@ -4,6 +4,11 @@
  * @module
  */
 
+export type { Arrival } from '../holder/arrivals.ts';
+export type { Holder, HolderChain, HolderKey } from '../holder/holder.ts';
+export type { FileNote, NotesDocument } from '../holder/notes-document.ts';
+export type { HistoryRequest, HolderHistory } from '../holder/wallet-history.ts';
+export type { BalanceReport, HolderNotes, HolderReads } from '../holder/wallet-notes.ts';
 export {
   createSealer,
   type OpenWith,
@@ -15,26 +20,10 @@ export { type BackupManifest, describeViewingKey, journalPart } from './backup/b
 export { type BackupKeys, type BackupSource, createBackup } from './backup/create-backup.ts';
 export { discardParts, readBackup } from './backup/read-backup.ts';
 export { type Restored, restoreBackup } from './backup/restore-backup.ts';
-export type { Arrival } from './holder/arrivals.ts';
-export type { Holder, HolderChain, HolderKey } from './holder/holder.ts';
-export {
-  createHolderHistory,
-  type HistoryRequest,
-  type HolderHistory,
-} from './holder/holder-history.ts';
-export {
-  type BalanceReport,
-  createHolderNotes,
-  type HolderNotes,
-  type HolderReads,
-} from './holder/holder-notes.ts';
+export { createHolderHistory } from './holder/holder-history.ts';
+export { createHolderNotes } from './holder/holder-notes.ts';
 export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
-export {
-  type FileNote,
-  type NotesDocument,
-  readKeptNotes,
-  readNotesFile,
-} from './holder/notes-document.ts';
+export { readKeptNotes, readNotesFile } from './holder/notes-file.ts';
 export type { Log } from './log.ts';
 export { fetchRegisteredKey, type PlatformPlace, registerKey } from './rotation/register-key.ts';
 export { readNewKey, switchKeys } from './rotation/switch-keys.ts';

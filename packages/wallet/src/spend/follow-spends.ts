@@ -74,11 +74,20 @@ export async function followSpend(spend: ArchivedSpend, deps: FollowDeps): Promi
   }
 }
 
-/** Follows until the agent stops. @param pauseMs - between two passes */
-export async function followSpends(deps: FollowDeps, pauseMs: number): Promise<void> {
+/**
+ * Follows until the agent stops.
+ * @param pauseMs - between two passes
+ * @param findOrphans - asked before each pass, where the rule is not known at once
+ */
+export async function followSpends(
+  deps: FollowDeps,
+  pauseMs: number,
+  findOrphans?: () => Promise<OrphanRule>,
+): Promise<void> {
   while (!deps.signal.aborted) {
     try {
-      await followOnce(deps);
+      const orphans = (await findOrphans?.()) ?? deps.orphans;
+      await followOnce(orphans === undefined ? deps : { ...deps, orphans });
       await deps.clock.sleep(pauseMs, deps.signal);
     } catch (error) {
       rethrowInterruption(error);

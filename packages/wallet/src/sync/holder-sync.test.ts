@@ -2,8 +2,8 @@ import { assertField, parseHex32 } from '@pool/core';
 import { computeNoteRootFromPath, createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MemoryNoteArchive, MemoryNoteStore } from '../fixtures/memory-note-store.ts';
 import { anna, ben, openSync } from '../fixtures/open-sync.ts';
+import type { MemoryNoteArchive, MemoryNoteStore } from '../note-files/memory-note-store.ts';
 import { rewindStore } from './holder-sync.ts';
 
 let kernels: NoteScanner;

@@ -2,12 +2,12 @@ import { assertField, parseField } from '@pool/core';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anna, ben, openSync } from '../fixtures/open-sync.ts';
 import {
   createMemoryNoteStore,
   type MemoryNoteArchive,
   type MemoryNoteStore,
-} from '../fixtures/memory-note-store.ts';
-import { anna, ben, openSync } from '../fixtures/open-sync.ts';
+} from '../note-files/memory-note-store.ts';
 import { rewindStore } from './holder-sync.ts';
 import type { OfferedNote } from './import-notes.ts';
 

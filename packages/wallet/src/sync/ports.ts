@@ -132,7 +132,7 @@ export type NoteArchive = {
   /** Position after the last record. A smaller one than before: the file was replaced or shortened. */
   readonly end: number;
   /**
-   * On disk when it returns.
+   * On disk when it returns, or with {@link OpenNotes.save}.
    * @returns where the records begin and end; undefined: another process wrote at the same time
    */
   append(
@@ -191,8 +191,8 @@ export type ReadMarks = {
 };
 
 /**
- * The durable cache of one identity. Every write is one transaction that is on disk when it returns. Everything in it can be made
- * again from the chain and the {@link NoteArchive}.
+ * The durable cache of one identity. Every write is one transaction that is on disk when it returns, or with {@link OpenNotes.save}.
+ * Everything in it can be made again from the chain and the {@link NoteArchive}.
  *
  * Every method throws PoolError `note_cache_changed` if the contents are not those that were written or another process
  * wrote since the store was opened (open it again), and `note_cache_unavailable` if the file cannot be used now.
@@ -226,6 +226,18 @@ export type NoteStore = {
    */
   rewind(upTo: BlockMark | undefined): void;
   close(): void;
+};
+
+/** Cache and archive of one identity. */
+export type OpenNotes = {
+  readonly store: NoteStore;
+  readonly archive: NoteArchive;
+  /**
+   * Puts everything that was written on disk, where a write did not: archive and cache in one transaction. Call it before anything that
+   * was read is shown or relied on.
+   * @throws PoolError `note_cache_changed` if somebody else wrote since the store was opened: open it again
+   */
+  save(): Promise<void>;
 };
 
 export type SyncProgress = {

@@ -3,13 +3,13 @@ import { bigintToHex32, parseField } from '@pool/core';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anna, ben, openSync } from '../fixtures/open-sync.ts';
 import {
   createMemoryNoteArchive,
   createMemoryNoteStore,
   type MemoryNoteArchive,
   type MemoryNoteStore,
-} from '../fixtures/memory-note-store.ts';
-import { anna, ben, openSync } from '../fixtures/open-sync.ts';
+} from '../note-files/memory-note-store.ts';
 import { rewindStore } from './holder-sync.ts';
 
 let kernels: NoteScanner;

@@ -16,10 +16,6 @@ import { createMemoryStore } from '@pool/idempotency/engine';
 import { computeWalletId, parseViewingKey } from '@pool/notes';
 import { createEvmHistory, createEvmSpendChain } from '../../src/evm/index.ts';
 import { createMemoryArchive } from '../../src/fixtures/memory-archive.ts';
-import {
-  createMemoryNoteArchive,
-  createMemoryNoteStore,
-} from '../../src/fixtures/memory-note-store.ts';
 import { plainKernels } from '../../src/fixtures/plain-kernels.ts';
 import {
   createHolderSync,
@@ -29,6 +25,10 @@ import {
   type DeliveredNote,
   type DeliveryPort,
 } from '../../src/index.ts';
+import {
+  createMemoryNoteArchive,
+  createMemoryNoteStore,
+} from '../../src/note-files/memory-note-store.ts';
 
 export type PageInput = {
   readonly chain: string;

@@ -23,9 +23,9 @@ import {
   type FakeNotePool,
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { NotesDocument } from '../../../../../packages/wallet/src/holder/notes-document.ts';
 import { createHolderNotes } from '../../../../../packages/wallet/src/node/holder/holder-notes.ts';
-import type { NotesDocument } from '../../../../../packages/wallet/src/node/holder/notes-document.ts';
-import { readKeptNotes } from '../../../../../packages/wallet/src/node/holder/notes-document.ts';
+import { readKeptNotes } from '../../../../../packages/wallet/src/node/holder/notes-file.ts';
 import { runCli } from '../../cli.ts';
 import { readKeepingSettings } from '../../config/config.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';

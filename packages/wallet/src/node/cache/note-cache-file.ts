@@ -10,13 +10,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { bigintToBytes, type Hex32 } from '@pool/core';
 import { hasCommitment } from '../../sync/own-candidates.ts';
-import type {
-  ArchiveMark,
-  BlockMark,
-  ListingPlace,
-  ReceivedNote,
-  SyncIdentity,
-} from '../../sync/ports.ts';
+import type { ArchiveMark, BlockMark, ListingPlace, ReceivedNote } from '../../sync/ports.ts';
 import { DamageError } from './note-cache-errors.ts';
 import { decodeLeaves, decodeNotes, type LeafRow, type Page } from './note-cache-pages.ts';
 
@@ -225,10 +219,4 @@ export function checkPages(
     }
   }
   return { notes, onChain: notes.filter((note) => onChain.has(note)) };
-}
-
-/** One string per identity, in which every part is public. */
-export function serializeIdentity(identity: SyncIdentity): string {
-  const { chainId, pool, deployedAtBlock, walletPub, encryptionPublicKey } = identity;
-  return [chainId, pool.toLowerCase(), deployedAtBlock, walletPub, encryptionPublicKey].join(' ');
 }

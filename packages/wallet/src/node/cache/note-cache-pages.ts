@@ -4,14 +4,8 @@
  *
  * @module
  */
-import {
-  type AssetId,
-  assertField,
-  bigintToBytes,
-  bytesToHex32,
-  type Field,
-  hexToBytes,
-} from '@pool/core';
+import { assertField, bigintToBytes, bytesToHex32, type Field, hexToBytes } from '@pool/core';
+import { type NoteJson, parseNotes, stringifyHex } from '../../note-files/note-json.ts';
 import type { HistoryLeaf, ReceivedNote, StoredSpend } from '../../sync/ports.ts';
 import { DamageError } from './note-cache-errors.ts';
 
@@ -113,13 +107,6 @@ export function wordOf(bytes: Buffer): Field {
   return assertField(BigInt(`0x${bytes.toString('hex')}`));
 }
 
-/** Integers as hex. */
-type StoredNote = {
-  readonly [Name in keyof ReceivedNote]: ReceivedNote[Name] extends bigint
-    ? string
-    : ReceivedNote[Name];
-};
-
 /** Notes of one page: a text has a largest length. */
 const pageNotes = 4_096;
 
@@ -127,21 +114,11 @@ const pageNotes = 4_096;
 export function packNotes(first: number, notes: readonly ReceivedNote[]): readonly Page<string>[] {
   return Array.from({ length: Math.ceil(notes.length / pageNotes) }, (_, place) => ({
     id: first + place,
-    body: JSON.stringify(
-      notes.slice(place * pageNotes, (place + 1) * pageNotes),
-      (_, value: unknown) => (typeof value === 'bigint' ? `0x${value.toString(16)}` : value),
-    ),
+    body: stringifyHex(notes.slice(place * pageNotes, (place + 1) * pageNotes)),
   }));
 }
 
 /** @param body - authentic, so {@link packNotes} wrote it */
 export function decodeNotes(body: string): readonly ReceivedNote[] {
-  return (JSON.parse(body) as readonly StoredNote[]).map((note) => ({
-    ...note,
-    commitment: BigInt(note.commitment) as Field,
-    assetId: BigInt(note.assetId) as AssetId,
-    amount: BigInt(note.amount),
-    nonce: BigInt(note.nonce) as Field,
-    nullifier: BigInt(note.nullifier) as Field,
-  }));
+  return parseNotes(JSON.parse(body) as readonly NoteJson[]);
 }

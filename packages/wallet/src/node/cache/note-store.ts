@@ -11,6 +11,7 @@
 import { rmSync } from 'node:fs';
 import { bytesToHex32, type Field, fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
 import { openPrivateDatabase, type PrivateDatabase } from '@pool/storage';
+import { serializeIdentity } from '../../note-files/note-json.ts';
 import { hasCommitment } from '../../sync/own-candidates.ts';
 import type { NotePlace, NoteStore, OwnNote, StoredSpend, SyncIdentity } from '../../sync/ports.ts';
 import { DamageError, explainNoteFile, isDamage } from './note-cache-errors.ts';
@@ -26,7 +27,6 @@ import {
   readNotes,
   readPages,
   schema,
-  serializeIdentity,
   signCheckpoint,
 } from './note-cache-file.ts';
 import {

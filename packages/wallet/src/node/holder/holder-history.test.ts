@@ -16,8 +16,8 @@ import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ArchivedSpend } from '../../archive/spend-archive.ts';
 import type { EvmRecords } from '../../evm/evm-records.ts';
+import type { Holder } from '../../holder/holder.ts';
 import type { Movement } from '../../sync/build-history.ts';
-import type { Holder } from './holder.ts';
 import { createHolderHistory } from './holder-history.ts';
 
 const anna = createFakeHolder(1);

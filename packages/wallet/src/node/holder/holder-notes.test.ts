@@ -15,8 +15,8 @@ import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder, createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parseNotesFile } from '../../holder/notes-document.ts';
 import { createHolderNotes } from './holder-notes.ts';
-import { parseNotesFile } from './notes-document.ts';
 
 const anna = createFakeHolder(1);
 

@@ -15,9 +15,9 @@ import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder, createFakeNotePool, type FakeHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Holder } from './holder.ts';
+import type { Holder } from '../../holder/holder.ts';
+import { parseNotesFile } from '../../holder/notes-document.ts';
 import { createHolderNotes, type HolderNotesDeps } from './holder-notes.ts';
-import { parseNotesFile } from './notes-document.ts';
 
 const earlier = createFakeHolder(1);
 const { viewingKey, encryptionPublicKey } = createFakeHolder(9);

@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { Holder, HolderChain } from './holder.ts';
-import { createHolderNotes, type HolderNotes, type HolderNotesDeps } from './holder-notes.ts';
+import type { Holder, HolderChain } from '../../holder/holder.ts';
+import type { HolderNotes } from '../../holder/wallet-notes.ts';
+import { createHolderNotes, type HolderNotesDeps } from './holder-notes.ts';
 
 export type LocalNotesDeps = Pick<
   HolderNotesDeps,

@@ -19,7 +19,7 @@ import {
 import type { JobStore } from '@pool/idempotency';
 import type { EdgeClient } from '@pool/platform-client';
 import type { KeptOpenings } from '../../archive/kept-openings.ts';
-import { type LockedNotes, markLocked, sumLocked } from '../../archive/locked-notes.ts';
+import type { LockedNotes } from '../../archive/locked-notes.ts';
 import type { ArchivedSpend } from '../../archive/spend-archive.ts';
 import type { SpendFaultPoint } from '../../archive/spend-state.ts';
 import { type Consolidator, createConsolidator } from '../../consolidate/consolidate.ts';
@@ -31,6 +31,14 @@ import {
 } from '../../consolidate/sweep-notes.ts';
 import type { EvidenceVerifier } from '../../evidence-verifier.ts';
 import { createEvmSpendChain, type EvmSpendChain } from '../../evm/evm-spend-chain.ts';
+import type { Holder, HolderChain } from '../../holder/holder.ts';
+import {
+  createNotesPort,
+  createSpendHolder,
+  parseDestinations,
+  readLocked,
+  type SpendableNotes,
+} from '../../holder/spend-inputs.ts';
 import type { KeyLock } from '../../key-lock.ts';
 import { followSpends } from '../../spend/follow-spends.ts';
 import { withdrawSpendRequest } from '../../spend/give-up-spend.ts';
@@ -44,18 +52,11 @@ import type {
   SpendPlatformPort,
   SpendProverPort,
 } from '../../spend/spend-ports.ts';
-import type { Holder, HolderChain } from '../holder/holder.ts';
 import type { Log } from '../log.ts';
 import { assertSpendsKnown as assertNotRestored } from '../store/restored-state.ts';
 import { openSpendArchive } from '../store/spend-archive.ts';
 import { systemClock } from '../system-clock.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
-import {
-  createNotesPort,
-  createSpendHolder,
-  parseDestinations,
-  type SpendableNotes,
-} from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';
 import { openSpendOwners } from './spend-owner.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
@@ -346,13 +347,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
         : await sweepOnce(symbol, spendDeps);
     },
     progress: progress.of,
-    async locked(symbol) {
-      const { key } = deps.findChain();
-      const open = (await archive.listOpen()).filter(({ chain }) => chain === key);
-      return open.length === 0
-        ? undefined
-        : sumLocked(markLocked(await deps.notes.listSpendable(symbol), open));
-    },
+    locked: (symbol) => readLocked(symbol, deps.findChain().key, { notes: deps.notes, archive }),
     find: (outRoot) => archive.get(outRoot),
     async close() {
       stopping.abort();

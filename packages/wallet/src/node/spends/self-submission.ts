@@ -27,6 +27,12 @@ import {
   type SelfSubmitter,
   type SelfSubmitterOptions,
 } from '../../evm/self-submitter.ts';
+import type { Holder, HolderChain } from '../../holder/holder.ts';
+import {
+  createNotesPort,
+  createSpendHolder,
+  parseDestinations,
+} from '../../holder/spend-inputs.ts';
 import { createKeyLock } from '../../key-lock.ts';
 import { type FollowedSpend, followSpend } from '../../spend/follow-spends.ts';
 import { createSpender } from '../../spend/perform-spend.ts';
@@ -39,7 +45,6 @@ import {
 import type { SpendJournal } from '../../spend/spend-journal.ts';
 import type { SpendContext } from '../../spend/spend-ports.ts';
 import type { DeliveredNote } from '../../sync/ports.ts';
-import type { Holder, HolderChain } from '../holder/holder.ts';
 import { createHolderNotes } from '../holder/holder-notes.ts';
 import type { Log } from '../log.ts';
 import { assertSpendsKnown } from '../store/restored-state.ts';
@@ -52,7 +57,6 @@ import {
   refuseEqualWithdrawals,
   repetitionMs,
 } from './equal-withdrawals.ts';
-import { createNotesPort, createSpendHolder, parseDestinations } from './spend-inputs.ts';
 import { openSpendOwners } from './spend-owner.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */

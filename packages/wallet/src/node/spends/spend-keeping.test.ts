@@ -18,8 +18,8 @@ import { createFakeClock, createFakeHolder, createFakeNotePool } from '@pool/tes
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../../vectors/spend.json' with { type: 'json' };
 import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import type { Holder } from '../../holder/holder.ts';
 import { openNoteArchive } from '../cache/note-archive.ts';
-import type { Holder } from '../holder/holder.ts';
 import { createHolderNotes } from '../holder/holder-notes.ts';
 import { openSpendArchive } from '../store/spend-archive.ts';
 import { keepSpends } from './spend-keeping.ts';

@@ -8,9 +8,9 @@ import { errorCodeOf, type Hex32 } from '@pool/core';
 import { eraseExpiredSpends } from '../../archive/erase-spends.ts';
 import type { KeptOpenings } from '../../archive/kept-openings.ts';
 import type { ArchivedSpend, SpendArchive } from '../../archive/spend-archive.ts';
+import type { HolderChain } from '../../holder/holder.ts';
+import type { HolderNotes } from '../../holder/wallet-notes.ts';
 import type { SpendDeps } from '../../spend/spend-deps.ts';
-import type { HolderChain } from '../holder/holder.ts';
-import type { HolderNotes } from '../holder/holder-notes.ts';
 import type { Log } from '../log.ts';
 
 /** Pause between two looks for spends that settled, in milliseconds. */

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EncryptionPublicKey, parseEncryptionPublicKey, type WalletPub } from '@pool/core';
 import { openPrivateDatabase } from '@pool/storage';
+import { comparePin } from '../../evidence-verifier.ts';
 import type { EvidencePins, PinnedEvidence } from '../../ports.ts';
 
 type WalletKey = { readonly encryptionPublicKey: EncryptionPublicKey; readonly atMs: number };
@@ -61,28 +62,22 @@ export function openEvidencePins(path: string): EvidencePins & { close(): void }
     'evidence_pins',
     'issued_at_ms',
   );
-  function isNewest({ walletPub, issuedAtMs }: PinnedEvidence): boolean {
-    const pinned = find(walletPub);
-    return pinned === undefined || pinned.atMs < issuedAtMs;
-  }
-  /** Two keys can have evidence of the same instant: the key that was seen first remains. */
-  function isAccepted(evidence: PinnedEvidence): boolean {
-    return (
-      isNewest(evidence) ||
-      find(evidence.walletPub)?.encryptionPublicKey === evidence.encryptionPublicKey
-    );
+  function compare(evidence: PinnedEvidence): ReturnType<typeof comparePin> {
+    const pinned = find(evidence.walletPub);
+    return comparePin(pinned && { ...pinned, issuedAtMs: pinned.atMs }, evidence);
   }
   return {
     // Nothing here awaits between reading and writing, so that no other request runs in between.
     async pinAll(evidence) {
-      if (!evidence.some(isNewest)) {
-        return evidence.map(isAccepted);
+      const compared = evidence.map(compare);
+      if (!compared.includes('newer')) {
+        return compared.map((found) => found !== 'outdated');
       }
       return inTransaction(() =>
         evidence.map((one) => {
-          const verdict = isAccepted(one);
+          const found = compare(one);
           keep(one.walletPub, one.encryptionPublicKey, one.issuedAtMs);
-          return verdict;
+          return found !== 'outdated';
         }),
       );
     },

@@ -1,5 +1,5 @@
 /**
- * What a spend takes from the agent's configuration and stores: the holder's notes with their paths, and the pinned destinations.
+ * What a spend takes from the holder's configuration and stores: the holder's notes with their paths, and the pinned destinations.
  *
  * @module
  */
@@ -14,9 +14,11 @@ import {
   parseWalletPub,
   zeroField,
 } from '@pool/core';
-import type { SpendDeps } from '../../spend/spend-deps.ts';
-import type { Holder, HolderChain } from '../holder/holder.ts';
-import type { HolderNotes } from '../holder/holder-notes.ts';
+import { type LockedNotes, markLocked, sumLocked } from '../archive/locked-notes.ts';
+import type { SpendArchive } from '../archive/spend-archive.ts';
+import type { SpendDeps } from '../spend/spend-deps.ts';
+import type { Holder, HolderChain } from './holder.ts';
+import type { HolderNotes } from './wallet-notes.ts';
 
 export type SpendableNotes = Pick<
   HolderNotes,
@@ -69,6 +71,27 @@ export function createNotesPort({ notes, chains }: SpendableSources): SpendDeps[
       await notes.compareUses(symbol, uses, chain);
     },
   };
+}
+
+/**
+ * What spends that are underway hold of the unspent notes of a token. Undefined: nothing.
+ * @throws PoolError like `HolderNotes.readBalance`
+ */
+export async function readLocked(
+  symbol: string,
+  chain: string,
+  {
+    notes,
+    archive,
+  }: {
+    readonly notes: Pick<HolderNotes, 'listSpendable'>;
+    readonly archive: Pick<SpendArchive, 'listOpen'>;
+  },
+): Promise<LockedNotes | undefined> {
+  const open = (await archive.listOpen()).filter((spend) => spend.chain === chain);
+  return open.length === 0
+    ? undefined
+    : sumLocked(markLocked(await notes.listSpendable(symbol), open));
 }
 
 /** The keys of the holder whose notes are spent. */

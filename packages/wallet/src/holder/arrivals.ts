@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
-import type { AssetId, Field } from '@pool/core';
-import type { NoteStore, OwnNote } from '../../sync/ports.ts';
+import { type AssetId, bytesToHex, type Field } from '@pool/core';
+import type { NoteStore, OwnNote } from '../sync/ports.ts';
 
 export type Arrival = { readonly note: OwnNote; readonly seenAtMs: number };
 
@@ -28,7 +27,7 @@ type Begun = {
 };
 
 export function createArrivalLog(nowMs: () => number) {
-  const process = randomBytes(8).toString('hex');
+  const process = bytesToHex(crypto.getRandomValues(new Uint8Array(8)));
   const begun = new Map<string, Begun>();
   let count = 0;
   let kept: (Arrival & { readonly number: number })[] = [];

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
 import {
   type AssetId,
   type EvmAddress,
@@ -17,14 +16,8 @@ import {
   parseHex,
 } from '@pool/core';
 import * as v from 'valibot';
-import type { OfferedNote } from '../../sync/import-notes.ts';
-import type {
-  ArchivedNote,
-  DeliveredNote,
-  NoteArchive,
-  NoteStore,
-  SyncIdentity,
-} from '../../sync/ports.ts';
+import type { OfferedNote } from '../sync/import-notes.ts';
+import type { ArchivedNote, NoteArchive, NoteStore, SyncIdentity } from '../sync/ports.ts';
 
 export type NotesDocument = {
   readonly format: 'pool-notes';
@@ -145,17 +138,6 @@ const versionSchema = v.object({ format: v.literal('pool-notes'), version: v.num
 
 const sealedBytes = 209;
 
-/** @throws PoolError `restore_refused` if it cannot be read; like {@link parseNotesFile} */
-export function readNotesFile(path: string, expected: ExpectedNotes): NotesFile {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw invalid(path, 'it cannot be read', cause);
-  }
-  return parseNotesFile(text, expected, path);
-}
-
 /**
  * @param text - contents of a file
  * @param path - for messages
@@ -167,7 +149,7 @@ export function parseNotesFile(text: string, expected: ExpectedNotes, path: stri
   if (exported.success) {
     const { chainId, pool, walletPub, encryptionPublicKey, notes } = exported.output;
     if (chainId !== expected.chainId || pool.toLowerCase() !== expected.pool.toLowerCase()) {
-      throw invalid(
+      throw createRefusal(
         path,
         `it has notes of pool ${pool.slice(0, 42)} on chain id ${chainId}, and this holder's pool is ${expected.pool} on chain id ${expected.chainId}; name the chain of the file with --chain or DISBURSE_CHAIN`,
       );
@@ -197,7 +179,7 @@ export function parseNotesFile(text: string, expected: ExpectedNotes, path: stri
     return { walletPub: undefined, notes };
   }
   const other = v.safeParse(versionSchema, value);
-  throw invalid(
+  throw createRefusal(
     path,
     other.success && other.output.version !== 1
       ? `it is of version ${other.output.version}, and this build reads version 1`
@@ -209,7 +191,7 @@ function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw invalid(path, 'it is not whole JSON', cause);
+    throw createRefusal(path, 'it is not whole JSON', cause);
   }
 }
 
@@ -238,50 +220,11 @@ function readKeyOf(entry: unknown): string | undefined {
   return named.success ? named.output.encryptionPublicKey : undefined;
 }
 
-function invalid(path: string, found: string, cause?: unknown): PoolError {
+/** The error of a file that cannot be taken. @param found - what is wrong with it */
+export function createRefusal(path: string, found: string, cause?: unknown): PoolError {
   return new PoolError(
     'restore_refused',
     `${path} is not a usable file of notes: ${found}`,
     cause === undefined ? {} : { cause },
-  );
-}
-
-/**
- * The notes of an export, for a withdrawal without a platform. Only their form is checked here: the sync opens each note and compares it
- * with the chain. Notes of all tokens: a spend uses those of its own. Entries that are damaged are left out: they must not stop a withdrawal of the others.
- * @throws PoolError `restore_refused`
- */
-export function readKeptNotes(
-  path: string,
-  identity: Pick<SyncIdentity, 'chainId' | 'pool' | 'walletPub'>,
-): readonly DeliveredNote[] {
-  const { walletPub, notes } = readNotesFile(path, { ...identity, encryptionPublicKeys: [] });
-  if (walletPub === undefined) {
-    throw unusable(
-      path,
-      'a file of "disburse-agent redeliver" does not name the places of its notes; take it into the agent directory with "disburse-agent notes import", and run the command without --notes',
-    );
-  }
-  if (walletPub.toLowerCase() !== identity.walletPub.toLowerCase()) {
-    throw unusable(path, 'it belongs to another holder');
-  }
-  return notes.flatMap(({ offered, place }) =>
-    offered === undefined || place === undefined
-      ? []
-      : [
-          {
-            commitment: fieldToHex(offered.commitment),
-            sealed: offered.sealed,
-            batchIndex: place.leafIndex,
-            slot: place.slot,
-          },
-        ],
-  );
-}
-
-function unusable(path: string, found: string): PoolError {
-  return new PoolError(
-    'restore_refused',
-    `${path} is not a usable file of exported notes: ${found}`,
   );
 }

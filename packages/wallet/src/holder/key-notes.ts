@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import {
   type AssetId,
   computeAssetId,
@@ -17,87 +15,84 @@ import {
   parseWalletPub,
 } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
-import { createOwnChange } from '../../archive/own-change.ts';
-import type { NotePaths } from '../../spend/spend-ports.ts';
+import { createOwnChange } from '../archive/own-change.ts';
+import type { SpendArchive } from '../archive/spend-archive.ts';
+import type { NotePaths } from '../spend/spend-ports.ts';
 import {
   createHolderSync,
   type HolderSync,
   type HolderSyncDeps,
   type ProvableNote,
-} from '../../sync/holder-sync.ts';
-import type { ImportOutcome } from '../../sync/import-notes.ts';
-import type {
-  DeliveryPort,
-  NoteArchive,
-  NoteStore,
-  OwnNote,
-  SyncIdentity,
-} from '../../sync/ports.ts';
-import { openNoteArchive } from '../cache/note-archive.ts';
-import { deriveNoteCacheKey, serializeIdentity } from '../cache/note-cache-file.ts';
-import { openNoteStore } from '../cache/note-store.ts';
-import type { Log } from '../log.ts';
-import type { SpendArchiveFile } from '../store/spend-archive.ts';
+} from '../sync/holder-sync.ts';
+import type { ImportOutcome } from '../sync/import-notes.ts';
+import type { DeliveryPort, OpenNotes, OwnNote, SyncIdentity } from '../sync/ports.ts';
 import type { Holder, HolderChain, HolderKey } from './holder.ts';
 
-export type KeyNotes = {
-  readonly store: NoteStore;
-  readonly archive: NoteArchive;
+export type KeyNotes = OpenNotes & {
   readonly identity: SyncIdentity;
   readonly sync: HolderSync;
 };
+
+/** Where a holder keeps its notes, and the archive of its spends. */
+export type HolderStores = {
+  /** Of all spends of the holder. The caller closes it. */
+  openSpends(): OwnSpends;
+  /**
+   * Of one P in one pool. The caller closes the store.
+   * @param viewingKey - v, secret
+   * @throws PoolError `note_cache_unavailable`
+   */
+  openNotes(identity: SyncIdentity, viewingKey: bigint): Promise<OpenNotes>;
+};
+
+/** What the notes need of the archive of spends. */
+export type OwnSpends = Pick<SpendArchive, 'listUnkept' | 'change'> & { close(): void };
 
 /** A note with the P that it is sealed to. */
 export type KeyedNote = OwnNote & { readonly encryptionPublicKey: EncryptionPublicKey };
 
 export type KeyNotesDeps = Pick<HolderSyncDeps, 'history' | 'deliveries' | 'kernels'> & {
-  /** The agent directory. Undefined: nothing is written to disk. */
-  readonly home: string | undefined;
-  readonly log: Log;
   readonly chain: HolderChain;
   readonly holder: Holder;
   readonly key: HolderKey;
-  readonly spends: SpendArchiveFile;
+  readonly stores: Pick<HolderStores, 'openNotes'>;
+  readonly spends: OwnSpends;
   /** P that the platform has registered for the wallet now, if one is. Absent: the listing has the notes of every P. */
   readonly fetchRegistered?:
     | ((chain: string, address: string) => Promise<string | undefined>)
     | undefined;
-  /** By P, without a directory: the only copies while this process runs. */
-  readonly memoryArchives: Map<string, NoteArchive>;
 };
 
 /** The caller closes the store. @throws PoolError `note_cache_unavailable` */
-export function openKeyNotes(deps: KeyNotesDeps): KeyNotes {
-  const { home, chain, holder, key, memoryArchives } = deps;
+export async function openKeyNotes(deps: KeyNotesDeps): Promise<KeyNotes> {
+  const { chain, holder, key, stores } = deps;
   const { viewingKey, encryptionPublicKey } = key;
   const { chainId, pool, deployedAtBlock } = chain.settings;
   const walletPub = parseWalletPub(holder.walletPub);
   const identity = { chainId, pool, deployedAtBlock, walletPub, encryptionPublicKey };
-  const path = home === undefined ? undefined : notePath(home, identity);
-  const archive =
-    memoryArchives.get(encryptionPublicKey) ??
-    openNoteArchive(path === undefined ? ':memory:' : `${path}.archive`);
-  if (path === undefined) {
-    memoryArchives.set(encryptionPublicKey, archive);
-  }
-  const store = openNoteStore({
-    path: path === undefined ? ':memory:' : `${path}.sqlite`,
-    key: deriveNoteCacheKey(viewingKey.reveal()),
-    identity,
-    onDiscard: (reason) => {
-      deps.log.warn({ reason }, 'the note cache is made again from chain, archive and platform');
-    },
-  });
+  const { store, archive, save } = await stores.openNotes(identity, viewingKey.reveal());
+  const change = createOwnChange(deps.spends, identity);
+  /** Spends whose change the archive of notes has, perhaps not on disk. */
+  const kept = new Set<Hex32>();
   const sync = createHolderSync({
     ...deps,
     ...{ store, archive, deployedAtBlock },
     deliveries: gateListing(deps),
-    change: createOwnChange(deps.spends, identity),
+    change: { list: change.list, markKept: async (outRoot) => void kept.add(outRoot) },
     assets: [...tokensOf(chain).keys()],
     viewingKey: viewingKey.reveal(),
     walletId: computeWalletId(walletPub),
   });
-  return { store, archive, identity, sync };
+  return {
+    ...{ store, archive, identity, sync },
+    async save() {
+      await save();
+      for (const outRoot of kept) {
+        await change.markKept(outRoot);
+        kept.delete(outRoot);
+      }
+    },
+  };
 }
 
 /** The listing, if it is the one of this P. */
@@ -200,13 +195,4 @@ export function tokensOf({ settings }: HolderChain): ReadonlyMap<AssetId, EvmAdd
   return new Map(
     Object.values(tokens).map(({ address }) => [computeAssetId(chainId, pool, address), address]),
   );
-}
-
-/**
- * The files of one chain, pool and key pair: a change of the configuration does not discard what another one needs.
- * @returns a path without its ending: `.sqlite` is the cache, `.archive` the archive
- */
-function notePath(home: string, identity: SyncIdentity): string {
-  const name = createHash('sha256').update(serializeIdentity(identity)).digest('hex').slice(0, 12);
-  return join(home, `holder-notes-${name}`);
 }

@@ -1,0 +1,204 @@
+// The wallet of a browser, against fakes that keep real notes, paths and signatures: a tab that is closed at every point of a spend, two
+// tabs at once, and what the next visit shows.
+import 'fake-indexeddb/auto';
+import { fieldToHex, PoolError, Secret } from '@pool/core';
+import { IDBFactory } from 'fake-indexeddb';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.ts';
+import { plainKernels } from '../fixtures/plain-kernels.ts';
+import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
+import { type BrowserWallet, openBrowserWallet } from './open-browser-wallet.ts';
+import type { EdgeKeyKind } from './platform-calls.ts';
+import type { TabLocks } from './store/tab-owner.ts';
+
+type World = ReturnType<typeof createSpendWorld>;
+
+/** Web Locks of one browser. */
+function createBrowser() {
+  const held = new Map<string, () => void>();
+  return {
+    /** Of one tab. */
+    createLocks(): TabLocks & { kill(): void } {
+      const own: string[] = [];
+      return {
+        async request(name, hold) {
+          own.push(name);
+          held.set(name, () => undefined);
+          await hold();
+          held.delete(name);
+        },
+        query: async () => ({ held: [...held.keys()].map((name) => ({ name })) }),
+        kill() {
+          for (const name of own) held.delete(name);
+        },
+      };
+    },
+  };
+}
+
+/** An account on a world's chain, whose tabs share one browser. */
+async function createAccount(world: World) {
+  Object.assign(globalThis, { indexedDB: new IDBFactory() });
+  const storageKey = await crypto.subtle.importKey(
+    'raw',
+    new Uint8Array(32).fill(1),
+    'AES-GCM',
+    false,
+    ['encrypt', 'decrypt'],
+  );
+  const browser = createBrowser();
+  const minted: EdgeKeyKind[] = [];
+  const refused = new Set<string>();
+
+  async function openTab(
+    at: { readonly crashAt?: SpendFaultPoint; readonly listing?: boolean } = {},
+  ): Promise<BrowserWallet & { kill(): void }> {
+    const locks = browser.createLocks();
+    const { holder } = world;
+    const wallet = await openBrowserWallet({
+      account: {
+        walletPub: holder.walletPub,
+        address: holder.address,
+        encryptionPublicKey: holder.encryptionPublicKey,
+        signer: world.signer as never,
+        viewingKey: new Secret(holder.viewingKey),
+        storageKey,
+      },
+      chain: world.context,
+      mintKey: async (kind) => {
+        minted.push(kind);
+        return new Secret(`${kind} ${minted.length}`);
+      },
+      evidence: { domain: 'platform.example', uri: 'https://platform.example' },
+      prover: world.prover,
+      createEdge: (token) => ({
+        getNotes: async () => {
+          if (refused.has(token.reveal())) throw new PoolError('unauthorized', 'revoked');
+          return {
+            notes: world.noteArchive.records.map(({ commitment, sealed, leafIndex, slot }) => ({
+              ...{ commitment: fieldToHex(commitment), sealed, batchIndex: leafIndex, slot },
+            })),
+          } as never;
+        },
+        lookupRecipients: async () => [],
+        postSpend: world.edge.postSpend,
+        getSpend: world.edge.getSpend,
+      }),
+      ports: {
+        clock: {
+          ...world.clock,
+          // The follower looks once, when the tab is opened.
+          async sleep(milliseconds, signal) {
+            signal.throwIfAborted();
+            await (milliseconds < 15_000
+              ? world.clock.sleep(milliseconds, signal)
+              : new Promise((resolve) => {
+                  signal.addEventListener('abort', resolve, { once: true });
+                }));
+          },
+        },
+        locks,
+        createHistory: () => ({ ...world.chain.history, close: () => undefined }),
+        createChain: () => ({
+          ...world.chain.port,
+          fetchGraceSeconds: async () => 10_000,
+          close: () => undefined,
+        }),
+        createRecords: () => ({
+          fetchBlockTime: async (block) => 1_700_000_000 + block,
+          fetchSpendCalldata: async () => undefined,
+          fetchGasCost: async () => undefined,
+          close: () => undefined,
+        }),
+        createScanner: async () => ({
+          ...plainKernels,
+          detail: 'plain',
+          close: async () => undefined,
+        }),
+        onFaultPoint: async (point) => {
+          if (point === at.crashAt) {
+            locks.kill();
+            throw new Error('the tab was closed');
+          }
+        },
+      },
+    });
+    onTestFinished(() => wallet.close());
+    return { ...wallet, kill: () => locks.kill() };
+  }
+  return { openTab, minted, refused };
+}
+
+const withdrawal = { token: 'USDC', amount: 250n, to: vault };
+
+describe('the wallet of a browser', () => {
+  it('withdraws, and shows balance and history at the next visit', async () => {
+    const world = createSpendWorld();
+    const { openTab, minted, refused } = await createAccount(world);
+    const first = await openTab();
+    expect(await first.readBalance('USDC')).toMatchObject({
+      ...{ total: 1_100n, spendable: 1_100n, notes: 3 },
+    });
+    expect(await first.planWithdrawal(withdrawal)).toMatchObject({
+      ...{ status: 'dry-run', changeAmount: '50' },
+    });
+    expect([world.prover.proofs, world.edge.posts.length]).toEqual([0, 0]);
+    const receipt = await first.withdraw(withdrawal, { key: 'one' });
+    expect(receipt).toMatchObject({ status: 'success', changeAmount: '50' });
+    expect(world.edge.posts.map(({ spend }) => [spend.withdrawAmount, spend.recipient])).toEqual([
+      ['250', vault],
+    ]);
+    await first.close();
+
+    const again = await openTab();
+    expect(await again.readBalance('USDC')).toMatchObject({ total: 850n, spendable: 850n });
+    expect((await again.readHistory({ token: 'USDC' })).entries.map(({ kind }) => kind)).toEqual([
+      ...['received', 'received', 'received', 'send'],
+    ]);
+    expect(await again.withdraw(withdrawal, { key: 'one' })).toEqual(receipt);
+    expect(world.chain.landed).toHaveLength(1);
+    expect(minted).toEqual(['holder.read', 'holder.send']);
+    // A key that was revoked is made again.
+    refused.add('holder.read 1');
+    await again.readBalance('USDC');
+    expect(minted).toEqual(['holder.read', 'holder.send', 'holder.read']);
+  });
+
+  it.each(spendFaultPoints)('pays once after a tab that was closed at %s', async (crashAt) => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const first = await openTab({ crashAt });
+    await first.readBalance('USDC');
+    await expect(first.withdraw(withdrawal, { key: 'one' })).rejects.toThrow('stopped at');
+    const again = await openTab();
+    await again.readBalance('USDC');
+    expect(await again.withdraw(withdrawal, { key: 'one' })).toMatchObject({ status: 'success' });
+    expect(world.chain.landed).toHaveLength(1);
+    expect(await again.readBalance('USDC')).toMatchObject({ total: 850n, spendable: 850n });
+  });
+
+  it('never spends one note in two tabs', async () => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const [one, other] = [await openTab(), await openTab()];
+    await Promise.all([one.readBalance('USDC'), other.readBalance('USDC')]);
+    const receipts = await Promise.all([
+      one.withdraw({ ...withdrawal, amount: 600n }, { key: 'one' }),
+      other.withdraw({ ...withdrawal, amount: 500n }, { key: 'other' }),
+    ]);
+    expect(receipts.map(({ status }) => status)).toEqual(['success', 'success']);
+    const used = world.chain.landed.flatMap(({ spend }) => spend.nullifiers);
+    expect(new Set(used).size).toBe(used.length);
+    expect(await one.readBalance('USDC')).toMatchObject({ total: 0n });
+    expect(await other.readBalance('USDC')).toMatchObject({ total: 0n });
+  });
+
+  it('makes no transfer without a gate', async () => {
+    const { openTab } = await createAccount(createSpendWorld());
+    const wallet = await openTab();
+    const recipients = [{ walletPub: '0x02' as never, amount: 1n }];
+    await expect(
+      wallet.transfer({ token: 'USDC', recipients }, { key: 'one' }),
+    ).rejects.toMatchObject({ code: 'unregistered-recipient' });
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * The platform's `/agent-edge` as a page calls it: with API keys of the account, which are made when they are first needed and kept sealed.
+ *
+ * @module
+ */
+import { errorCodeOf, Secret, type SpendOperationName } from '@pool/core';
+import type { EdgeClient } from '@pool/platform-client';
+import type { RecipientPort } from '../ports.ts';
+import type { SpendPlatformPort } from '../spend/spend-ports.ts';
+import type { DeliveryPort } from '../sync/ports.ts';
+import type { SealedRecords } from './store/sealed-records.ts';
+
+/** `edge`: an edge token, which looks payees up. */
+export type EdgeKeyKind = 'holder.read' | 'holder.transfer' | 'holder.send' | 'edge';
+
+/** What a wallet calls of `/agent-edge`, with one key. */
+export type EdgeCalls = Pick<EdgeClient, 'getNotes' | 'lookupRecipients'> & SpendPlatformPort;
+
+export type PlatformCalls = {
+  readonly deliveries: DeliveryPort;
+  readonly lookup: RecipientPort;
+  readonly spends: Readonly<Record<SpendOperationName, SpendPlatformPort>>;
+};
+
+export function createPlatformCalls({
+  chain,
+  createClient,
+  mintKey,
+  records,
+}: {
+  /** Key of the chain. */
+  readonly chain: string;
+  readonly createClient: (token: Secret) => EdgeCalls;
+  readonly mintKey: (kind: EdgeKeyKind) => Promise<Secret>;
+  readonly records: SealedRecords<string>;
+}): PlatformCalls {
+  async function mint(kind: EdgeKeyKind): Promise<Secret> {
+    const key = await mintKey(kind);
+    await records.change([kind], () => [key.reveal()]);
+    return key;
+  }
+
+  /** A key that the platform does not accept any more is made again, once. */
+  async function call<T>(kind: EdgeKeyKind, work: (client: EdgeCalls) => Promise<T>): Promise<T> {
+    const stored = await records.find(kind);
+    if (stored === undefined) {
+      return await work(createClient(await mint(kind)));
+    }
+    try {
+      return await work(createClient(new Secret(stored)));
+    } catch (error) {
+      if (errorCodeOf(error) !== 'unauthorized') {
+        throw error;
+      }
+      return await work(createClient(await mint(kind)));
+    }
+  }
+
+  const spendsOf = (kind: EdgeKeyKind): SpendPlatformPort => ({
+    postSpend: (key, submission) => call(kind, (client) => client.postSpend(key, submission)),
+    getSpend: (key) => call(kind, (client) => client.getSpend(key)),
+  });
+
+  return {
+    deliveries: {
+      fetchPage: (token, cursor) =>
+        call('holder.read', (client) =>
+          client.getNotes({ chain, token, ...(cursor === undefined ? {} : { cursor }) }),
+        ),
+    },
+    lookup: {
+      lookupRecipients: (key, addresses) =>
+        call('edge', (client) => client.lookupRecipients(key, addresses)),
+    },
+    spends: { transfer: spendsOf('holder.transfer'), send: spendsOf('holder.send') },
+  };
+}
