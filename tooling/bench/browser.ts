@@ -44,7 +44,7 @@ async function visit(
 ): Promise<Visits> {
   const folder = await mkdtemp(join(tmpdir(), 'pool-bench-page-'));
   const isOurs = prover === 'ours';
-  await bundlePage(isOurs ? 'page' : 'snarkjs-page', folder);
+  await bundlePage(`tooling/browser/${isOurs ? 'page' : 'snarkjs-page'}.ts`, folder);
   const files = { '/circuit.wasm': circuit.wasm, '/circuit.zkey': circuit.zkey };
   const policy = isOurs ? {} : { policy: openPolicy };
   const server = await servePage({ folder, isolated, files, ...policy });

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
   let small: SmallCircuit;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pool-page-'));
-    await bundlePage('page', folder);
+    await bundlePage('tooling/browser/page.ts', folder);
     small = await createSmallCircuit(squaresSource(20), 6);
     browser = await openBrowser();
   });

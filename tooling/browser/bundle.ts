@@ -6,12 +6,12 @@ import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** @param page - a module of this folder */
-export async function bundlePage(page: 'page' | 'snarkjs-page', folder: string): Promise<void> {
+/** @param page - the page's module, from the root of the repository */
+export async function bundlePage(page: string, folder: string): Promise<void> {
   await build({
     absWorkingDir: root,
     entryPoints: {
-      page: `tooling/browser/${page}.ts`,
+      page,
       'kernel-worker': 'packages/kernels/src/runtime/kernel-worker.ts',
       'split-worker': 'packages/kernels/src/split/split-worker.ts',
       'witness-worker': 'packages/prover/src/witness/witness-worker.ts',

@@ -4,7 +4,7 @@
  * @module
  */
 import { errorCodeOf, Secret, type SpendOperationName } from '@pool/core';
-import type { EdgeClient } from '@pool/platform-client';
+import type { EdgeClient } from '@pool/platform-client/browser';
 import type { RecipientPort } from '../ports.ts';
 import type { SpendPlatformPort } from '../spend/spend-ports.ts';
 import type { DeliveryPort } from '../sync/ports.ts';
