@@ -64,7 +64,12 @@ async function answer(
   const prefix = Object.keys(targets).find((known) => pathname.startsWith(known));
   if (prefix !== undefined) {
     const path = pathname.slice(prefix.length);
-    return fetch(new Request(`${targets[prefix]}${path}${search}`, request));
+    const forwarded = new Request(`${targets[prefix]}${path}${search}`, request);
+    // To the server, the page is its own, as behind a proxy that serves both from one origin.
+    if (forwarded.headers.has('origin')) {
+      forwarded.headers.set('origin', new URL(forwarded.url).origin);
+    }
+    return fetch(forwarded);
   }
   if (pathname === reportPath) {
     violations.push(await request.text());
