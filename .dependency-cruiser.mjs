@@ -204,7 +204,7 @@ export default {
     ),
     forbid(
       'production-does-not-import-tooling',
-      { path: '^(packages|apps|examples)/[^/]+/src/' },
+      '^(packages|apps|examples)/[^/]+/src/',
       { path: '^tooling/', pathNot: '^tooling/custodians/' },
     ),
     forbid(

@@ -153,6 +153,7 @@ const allowed: readonly (readonly [from: string, to: string])[] = [
   ['packages/core/src/a.test.ts', 'packages/testkit/src/b.ts'],
   ['packages/prover/src/a.test.ts', 'packages/testkit/src/b.ts'],
   ['apps/sandbox/src/a.ts', 'packages/testkit/src/b.ts'],
+  ['apps/sandbox/src/a.test.ts', 'tooling/browser/b.ts'],
   ['packages/signers/src/a.test.ts', 'tooling/custodians/custodian-a/b.ts'],
   ['packages/approve/src/a.test.ts', 'tooling/custodians/custodian-b/b.ts'],
   ['apps/sandbox/src/a.ts', 'tooling/custodians/custodian-a/b.ts'],

@@ -1,5 +1,5 @@
 /**
- * A holder's files and services in Node: caches, archives, backup, the notes and spends of one agent directory.
+ * A holder's files and services in Node: caches, archives, the notes and spends of one agent directory.
  *
  * @module
  */
@@ -9,17 +9,6 @@ export type { Holder, HolderChain, HolderKey } from '../holder/holder.ts';
 export type { FileNote, NotesDocument } from '../holder/notes-document.ts';
 export type { HistoryRequest, HolderHistory } from '../holder/wallet-history.ts';
 export type { BalanceReport, HolderNotes, HolderReads } from '../holder/wallet-notes.ts';
-export {
-  createSealer,
-  type OpenWith,
-  readIdentities,
-  readPassphrase,
-  type SealFor,
-} from './backup/age-file.ts';
-export { type BackupManifest, describeViewingKey, journalPart } from './backup/backup-format.ts';
-export { type BackupKeys, type BackupSource, createBackup } from './backup/create-backup.ts';
-export { discardParts, readBackup } from './backup/read-backup.ts';
-export { type Restored, restoreBackup } from './backup/restore-backup.ts';
 export { createHolderHistory } from './holder/holder-history.ts';
 export { createHolderNotes } from './holder/holder-notes.ts';
 export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
@@ -60,7 +49,7 @@ export {
   openingsPath,
   openOpeningsStore,
 } from './store/openings-store.ts';
-export { assertSpendsKnown } from './store/restored-state.ts';
+export { assertSpendsKnown, restoredWaitMs, writeRestoreMark } from './store/restored-state.ts';
 export { listSentHashes } from './store/sent-transactions.ts';
 export { findSharedState, openSharedState, type SharedState } from './store/shared-state.ts';
 export { openSpendArchive } from './store/spend-archive.ts';

@@ -15,26 +15,24 @@ import {
   openHolder,
   parseSecretKey,
 } from '@pool/signers';
-import {
-  type BackupKeys,
-  type BackupManifest,
-  type BackupSource,
-  contactsPath,
-  createBackup,
-  discardParts,
-  journalPart,
-  type OpenWith,
-  openingsKeyPath,
-  type Restored,
-  readBackup,
-  readIdentities,
-  readPassphrase,
-  restoreBackup,
-  type SealFor,
-} from '@pool/wallet/node';
+import { contactsPath, openingsKeyPath } from '@pool/wallet/node';
 import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
 import { allVariables } from '../../config/variables.ts';
 import { version } from '../../config/version.ts';
+import {
+  type OpenWith,
+  readIdentities,
+  readPassphrase,
+  type SealFor,
+} from '../../state/backup/age-file.ts';
+import { type BackupManifest, journalPart } from '../../state/backup/backup-format.ts';
+import {
+  type BackupKeys,
+  type BackupSource,
+  createBackup,
+} from '../../state/backup/create-backup.ts';
+import { discardParts, readBackup } from '../../state/backup/read-backup.ts';
+import { type Restored, restoreBackup } from '../../state/backup/restore-backup.ts';
 import { invitedPath } from '../../state/invited-people.ts';
 
 export type CreateBackupOptions = {

@@ -8,7 +8,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { exitCodes } from '@pool/pay-run';
 import { Encrypter, generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backupMagic } from '../../../../../packages/wallet/src/node/backup/backup-format.ts';
 import {
   type BackupWorld,
   backupEmployerId,
@@ -17,6 +16,7 @@ import {
   escrow,
   wallet,
 } from '../../fixtures/backup-world.ts';
+import { backupMagic } from '../../state/backup/backup-format.ts';
 
 let world: BackupWorld;
 beforeEach(async () => {

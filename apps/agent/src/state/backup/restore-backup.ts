@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
 import { syncFolder } from '@pool/storage';
-import { restoredWaitMs, writeRestoreMark } from '../store/restored-state.ts';
+import { restoredWaitMs, writeRestoreMark } from '@pool/wallet/node';
 import { type OpenWith, writeAll } from './age-file.ts';
 import { type BackupManifest, type BackupPart, createDamaged } from './backup-format.ts';
 import { checkDatabase, removeStale } from './backup-parts.ts';
