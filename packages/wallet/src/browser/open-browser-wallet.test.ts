@@ -51,9 +51,14 @@ async function createAccount(world: World) {
   const refused = new Set<string>();
 
   async function openTab(
-    at: { readonly crashAt?: SpendFaultPoint; readonly listing?: boolean } = {},
-  ): Promise<BrowserWallet & { kill(): void }> {
+    at: {
+      readonly crashAt?: SpendFaultPoint;
+      /** Called at each point of a spend, which waits for it. */
+      readonly onPoint?: (point: SpendFaultPoint) => Promise<void>;
+    } = {},
+  ): Promise<BrowserWallet & { readonly looked: Promise<void> }> {
     const locks = browser.createLocks();
+    const looked = Promise.withResolvers<void>();
     const { holder } = world;
     const wallet = await openBrowserWallet({
       account: {
@@ -87,9 +92,10 @@ async function createAccount(world: World) {
       ports: {
         clock: {
           ...world.clock,
-          // The follower looks once, when the tab is opened.
+          // The follower of open spends looks once, when the tab is opened.
           async sleep(milliseconds, signal) {
             signal.throwIfAborted();
+            if (milliseconds >= 15_000) looked.resolve();
             await (milliseconds < 15_000
               ? world.clock.sleep(milliseconds, signal)
               : new Promise((resolve) => {
@@ -116,6 +122,7 @@ async function createAccount(world: World) {
           close: async () => undefined,
         }),
         onFaultPoint: async (point) => {
+          await at.onPoint?.(point);
           if (point === at.crashAt) {
             locks.kill();
             throw new Error('the tab was closed');
@@ -124,7 +131,7 @@ async function createAccount(world: World) {
       },
     });
     onTestFinished(() => wallet.close());
-    return { ...wallet, kill: () => locks.kill() };
+    return { ...wallet, looked: looked.promise };
   }
   return { openTab, minted, refused };
 }
@@ -191,6 +198,27 @@ describe('the wallet of a browser', () => {
     expect(new Set(used).size).toBe(used.length);
     expect(await one.readBalance('USDC')).toMatchObject({ total: 0n });
     expect(await other.readBalance('USDC')).toMatchObject({ total: 0n });
+  });
+
+  it('leaves a spend alone that another tab still performs', async () => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const [reached, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = await openTab({
+      async onPoint(point) {
+        if (point !== 'archive.after-store') return;
+        reached.resolve();
+        await resume.promise;
+      },
+    });
+    const paid = first.withdraw(withdrawal, { key: 'one' });
+    await reached.promise;
+    const other = await openTab();
+    await other.looked;
+    expect(await other.readBalance('USDC')).toMatchObject({ total: 1_100n, spendable: 800n });
+    resume.resolve();
+    expect(await paid).toMatchObject({ status: 'success' });
+    expect(world.chain.landed).toHaveLength(1);
   });
 
   it('makes no transfer without a gate', async () => {

@@ -97,6 +97,18 @@ describe('the stores of an account in a browser', () => {
     }
   });
 
+  it('keep nothing of a change that fails in its middle', async () => {
+    const database = await openTestDatabase('half');
+    const key: [string, string] = ['page-contact', 'ben'];
+    await expect(
+      database.write('records', async (rows) => {
+        await rows.put(new Uint8Array(1), key);
+        throw new Error('the page failed');
+      }),
+    ).rejects.toThrow('the page failed');
+    expect(await database.read('records', (rows) => rows.get(key))).toBeUndefined();
+  });
+
   it('cannot be read after they are closed', async () => {
     const stores = await openTab('closed');
     stores.close();
