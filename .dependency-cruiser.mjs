@@ -202,11 +202,10 @@ export default {
       { pathNot: [TEST, '^apps/sandbox/', '^packages/testkit/', '^tooling/(bench|scripts)/'] },
       '^packages/testkit/',
     ),
-    forbid(
-      'production-does-not-import-tooling',
-      '^(packages|apps|examples)/[^/]+/src/',
-      { path: '^tooling/', pathNot: '^tooling/custodians/' },
-    ),
+    forbid('production-does-not-import-tooling', '^(packages|apps|examples)/[^/]+/src/', {
+      path: '^tooling/',
+      pathNot: '^tooling/custodians/',
+    }),
     forbid(
       'custodians-are-for-tests',
       { pathNot: [TEST, '^apps/sandbox/', '^tooling/custodians/'] },

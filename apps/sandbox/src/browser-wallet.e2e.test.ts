@@ -30,7 +30,9 @@ function call<TName extends keyof PageActions>(
 ): Promise<Awaited<ReturnType<PageActions[TName]>>> {
   return page.evaluate(
     ([action, given]) =>
-      ((globalThis as unknown as PageGlobal).walletPage[action] as (value: unknown) => never)(given),
+      ((globalThis as unknown as PageGlobal).walletPage[action] as (value: unknown) => never)(
+        given,
+      ),
     [name, input] as const,
   );
 }
@@ -52,7 +54,8 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
     const privateKey = new Secret(bytesToHex(deriveWalletKey(new Secret(seed)).reveal()));
     const [holder] = await enrolHolders([privateKey], stack);
     const settings = stack.chains.chains[stack.chain];
-    if (holder === undefined || settings?.family !== 'evm') throw new Error('no holder, or no chain');
+    if (holder === undefined || settings?.family !== 'evm')
+      throw new Error('no holder, or no chain');
     server = await servePage({
       ...{ folder, isolated: true },
       files: { '/circuit.wasm': String(files.wasm), '/circuit.zkey': String(files.zkey) },
@@ -107,7 +110,11 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
     }
 
     const page = await visit();
-    expect(await call(page, 'balance', 'USDC')).toEqual({ total: '690', spendable: '690', notes: 2 });
+    expect(await call(page, 'balance', 'USDC')).toEqual({
+      total: '690',
+      spendable: '690',
+      notes: 2,
+    });
     expect(await call(page, 'plan', withdrawal)).toMatchObject({
       ...{ operation: 'send', status: 'dry-run', changeAmount: '40' },
     });
@@ -120,7 +127,11 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
 
     // The keys of the first visit are stored, and the same key pays nothing again.
     const again = await visit({ ...input, keys: {} });
-    expect(await call(again, 'balance', 'USDC')).toEqual({ total: '40', spendable: '40', notes: 1 });
+    expect(await call(again, 'balance', 'USDC')).toEqual({
+      total: '40',
+      spendable: '40',
+      notes: 1,
+    });
     expect((await call(again, 'withdraw', withdrawal)).receipt).toEqual(receipt);
     expect(await fetchTokenBalance(stack.place, 'USDC', savings)).toBe(650n);
     const history = await call(again, 'history', 'USDC');
