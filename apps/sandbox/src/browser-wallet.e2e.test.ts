@@ -1,12 +1,12 @@
 // A wallet in a real browser: it finds an account's notes on a real chain, withdraws with a proof that the page makes, and has history and
-// balance at the next visit, and on another device.
+// balance at the next visit and on another device. When the platform is gone, it withdraws the rest with a transaction of its own.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createArtifactStore, verificationKeys } from '@pool/circuits';
 import { bytesToHex, Secret } from '@pool/core';
 import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
-import { Wallet } from 'ethers';
+import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveWalletKey } from '../../../packages/wallet/src/browser/keys/account.ts';
 import type {
@@ -43,6 +43,7 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
   let server: Awaited<ReturnType<typeof servePage>>;
   let folder: string;
   let input: PageInput;
+  let owner: string;
   const seed = crypto.getRandomValues(new Uint8Array(32));
   const savings = Wallet.createRandom().address;
   const withdrawal: WithdrawalInput = { key: 'one', token: 'USDC', amount: '650', to: savings };
@@ -67,6 +68,7 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
     for (const kind of ['holder.read', 'holder.send'] as const) {
       keys[kind] = (await session.mintKey(kind, 'a page')).apiKey.reveal();
     }
+    owner = holder.address;
     const place = new URL(stack.platformUrl);
     input = {
       chain: stack.chain,
@@ -98,7 +100,7 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('withdraws with a proof of the page, and has history and balance at the next visit and on another device', async () => {
+  it('withdraws with a proof of the page, has history and balance at the next visit and on another device, and exits without the platform', async () => {
     const context = await browser.newContext();
     const errors: string[] = [];
     async function visit(given: PageInput = input): Promise<OpenPage> {
@@ -142,13 +144,28 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
     ]);
     expect(history[2]).toMatchObject({ amount: '650', address: savings, change: '40' });
     await call(again, 'close', undefined as never);
-    await context.close();
 
     // Nothing but the seed: the change comes from the events of the chain.
     const other = await openPage(browser, server.origin);
     await call(other.page, 'open', input);
     expect(await call(other.page, 'balance', 'USDC')).toMatchObject({ total: '40', notes: 1 });
     await other.page.context().close();
+
+    // The platform is gone: the account pays the gas, and withdraws the rest to itself.
+    const provider = new JsonRpcProvider(stack.rpcUrl);
+    await provider.send('anvil_setBalance', [owner, '0xde0b6b3a7640000']);
+    provider.destroy();
+    const edgeUrl = `${server.origin}/nothing`;
+    const exit = await visit({ ...input, edgeUrl, keys: {}, gasCapWei: '50000000000000000' });
+    const rest: WithdrawalInput = { key: 'exit', token: 'USDC', amount: '40' };
+    expect(await call(exit, 'planExit', rest)).toEqual({
+      isPaid: true,
+      revealed: { sender: owner, recipient: owner, token: 'USDC', amount: 40n },
+    });
+    expect((await call(exit, 'withdraw', rest)).receipt).toMatchObject({ status: 'success' });
+    expect(await fetchTokenBalance(stack.place, 'USDC', owner)).toBe(40n);
+    expect(await call(exit, 'balance', 'USDC')).toMatchObject({ total: '0', notes: 0 });
+    await context.close();
     expect([...errors, ...other.errors]).toEqual([]);
     expect(server.violations).toEqual([]);
   });

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { ExitOptions, ExitPlan, ExitSubmitter } from './exit.ts';
 export {
   createSeed,
   deriveWalletKey,

@@ -1,12 +1,14 @@
 // The wallet of a browser, against fakes that keep real notes, paths and signatures: a tab that is closed at every point of a spend, two
 // tabs at once, and what the next visit shows.
 import 'fake-indexeddb/auto';
-import { fieldToHex, PoolError, Secret } from '@pool/core';
+import { fieldToHex, PoolError, parseEvmAddress, Secret } from '@pool/core';
+import { computeAddress } from 'ethers';
 import { IDBFactory } from 'fake-indexeddb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.ts';
 import { plainKernels } from '../fixtures/plain-kernels.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
+import type { DeliveredNote } from '../sync/ports.ts';
 import { type BrowserWallet, openBrowserWallet } from './open-browser-wallet.ts';
 import type { EdgeKeyKind } from './platform-calls.ts';
 import type { TabLocks } from './store/tab-owner.ts';
@@ -36,6 +38,13 @@ function createBrowser() {
   };
 }
 
+/** What the platform lists. */
+function listDelivered(world: World): readonly DeliveredNote[] {
+  return world.noteArchive.records.map(({ commitment, sealed, leafIndex, slot }) => ({
+    ...{ commitment: fieldToHex(commitment), sealed, batchIndex: leafIndex, slot },
+  }));
+}
+
 /** An account on a world's chain, whose tabs share one browser. */
 async function createAccount(world: World) {
   Object.assign(globalThis, { indexedDB: new IDBFactory() });
@@ -55,12 +64,22 @@ async function createAccount(world: World) {
       readonly crashAt?: SpendFaultPoint;
       /** Called at each point of a spend, which waits for it. */
       readonly onPoint?: (point: SpendFaultPoint) => Promise<void>;
+      /** The platform is gone. The key pays the gas. */
+      readonly gasKey?: string;
+      readonly kept?: readonly DeliveredNote[];
     } = {},
   ): Promise<BrowserWallet & { readonly looked: Promise<void> }> {
     const locks = browser.createLocks();
     const looked = Promise.withResolvers<void>();
     const { holder } = world;
+    const { gasKey, kept = [] } = at;
+    const assertServed = (): void => {
+      if (gasKey !== undefined) throw new PoolError('platform_unreachable', 'it is gone');
+    };
     const wallet = await openBrowserWallet({
+      ...(gasKey === undefined
+        ? {}
+        : { exit: { gasKey: new Secret(gasKey), gasCapWei: 10n ** 16n, kept } }),
       account: {
         walletPub: holder.walletPub,
         address: holder.address,
@@ -71,6 +90,7 @@ async function createAccount(world: World) {
       },
       chain: world.context,
       mintKey: async (kind) => {
+        assertServed();
         minted.push(kind);
         return new Secret(`${kind} ${minted.length}`);
       },
@@ -78,11 +98,10 @@ async function createAccount(world: World) {
       prover: world.prover,
       createEdge: (token) => ({
         getNotes: async () => {
+          assertServed();
           if (refused.has(token.reveal())) throw new PoolError('unauthorized', 'revoked');
           return {
-            notes: world.noteArchive.records.map(({ commitment, sealed, leafIndex, slot }) => ({
-              ...{ commitment: fieldToHex(commitment), sealed, batchIndex: leafIndex, slot },
-            })),
+            notes: listDelivered(world),
           } as never;
         },
         lookupRecipients: async () => [],
@@ -121,6 +140,14 @@ async function createAccount(world: World) {
           detail: 'plain',
           close: async () => undefined,
         }),
+        createSubmitter: ({ gasKey: key, capWei }) => {
+          const address = parseEvmAddress(computeAddress(key.reveal()));
+          return {
+            ...{ address, postSpend: world.edge.postSpend, getSpend: world.edge.getSpend },
+            quote: async () => ({ from: address, balanceWei: 7n, expectedWei: 5n, capWei }),
+            close: () => undefined,
+          };
+        },
         onFaultPoint: async (point) => {
           await at.onPoint?.(point);
           if (point === at.crashAt) {
@@ -228,5 +255,83 @@ describe('the wallet of a browser', () => {
     await expect(
       wallet.transfer({ token: 'USDC', recipients }, { key: 'one' }),
     ).rejects.toMatchObject({ code: 'unregistered-recipient' });
+  });
+});
+
+describe('the exit of a browser', () => {
+  const stranger = `0x${'11'.repeat(32)}`;
+
+  it('withdraws with seed, notes and chain alone, and says before what it costs and publishes', async () => {
+    const world = createSpendWorld();
+    const { openTab, minted } = await createAccount(world);
+    const { address, wallet: own } = world.holder;
+    const first = await openTab();
+    await first.readBalance('USDC');
+    await first.close();
+    const exit = await openTab({ gasKey: own.privateKey });
+    expect(await exit.readBalance('USDC')).toMatchObject({ total: 1_100n, notes: 3 });
+    const plan = await exit.planExit({ token: 'USDC', amount: 250n });
+    expect(plan).toMatchObject({
+      receipt: { status: 'dry-run', changeAmount: '50' },
+      gas: { from: address, balanceWei: 7n, expectedWei: 5n, capWei: 10n ** 16n },
+      revealed: { sender: address, recipient: address, token: 'USDC', amount: 250n },
+    });
+    expect([world.prover.proofs, world.edge.posts.length]).toEqual([0, 0]);
+    expect(await exit.withdraw({ token: 'USDC', amount: 250n }, { key: 'exit' })).toMatchObject({
+      status: 'success',
+    });
+    expect(world.chain.landed.map(({ spend }) => spend.recipient)).toEqual([address]);
+    expect(await exit.readBalance('USDC')).toMatchObject({ total: 850n, spendable: 850n });
+    expect(minted).toEqual(['holder.read']);
+  });
+
+  it.each(spendFaultPoints)('pays once what a tab began that was closed at %s', async (crashAt) => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const first = await openTab({ crashAt });
+    await first.readBalance('USDC');
+    await expect(first.withdraw(withdrawal, { key: 'one' })).rejects.toThrow('stopped at');
+    const exit = await openTab({ gasKey: stranger });
+    expect(await exit.withdraw(withdrawal, { key: 'one' })).toMatchObject({ status: 'success' });
+    expect(world.chain.landed).toHaveLength(1);
+    expect(await exit.readBalance('USDC')).toMatchObject({ total: 850n, spendable: 850n });
+  });
+
+  it('finds the notes of a file on another device, in any order', async () => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const exit = await openTab({ gasKey: stranger });
+    expect(await exit.readBalance('USDC')).toMatchObject({ total: 0n });
+    await exit.close();
+    const other = await openTab({ gasKey: stranger, kept: listDelivered(world).toReversed() });
+    expect(await other.readBalance('USDC')).toMatchObject({ total: 1_100n });
+    await other.close();
+    // The archive has them now.
+    const again = await openTab({ gasKey: stranger });
+    expect(await again.withdraw(withdrawal, { key: 'one' })).toMatchObject({ status: 'success' });
+  });
+
+  it('does not publish that the account pays another address: its own key withdraws to itself', async () => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const { privateKey } = world.holder.wallet;
+    const first = await openTab();
+    await first.readBalance('USDC');
+    const exit = await openTab({ gasKey: privateKey });
+    const refusal = {
+      code: 'gas_key_refused',
+      message: expect.stringContaining('pay the gas from another account'),
+    };
+    await expect(exit.planExit(withdrawal)).rejects.toMatchObject(refusal);
+    await expect(exit.withdraw(withdrawal, { key: 'one' })).rejects.toMatchObject(refusal);
+    expect(world.edge.posts).toEqual([]);
+    const other = await openTab({ gasKey: stranger });
+    expect((await other.planExit(withdrawal)).revealed).toMatchObject({ recipient: vault });
+  });
+
+  it('is not what a wallet of the platform does', async () => {
+    const { openTab } = await createAccount(createSpendWorld());
+    const wallet = await openTab();
+    await expect(wallet.planExit(withdrawal)).rejects.toMatchObject({ code: 'gas_key_refused' });
   });
 });

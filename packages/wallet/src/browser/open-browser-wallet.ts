@@ -44,6 +44,8 @@ import {
 } from '../spend/spend-deps.ts';
 import type { SpendContext, SpendGatePort, SpendProverPort } from '../spend/spend-ports.ts';
 import type { SyncProgress } from '../sync/ports.ts';
+import { serveKeptNotes } from '../sync/read-deliveries.ts';
+import { assertUnlinked, createExitSubmitter, type ExitOptions, type ExitPlan } from './exit.ts';
 import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
 import type { StorageKey } from './store/sealer.ts';
@@ -63,6 +65,8 @@ export type BrowserWalletOptions = {
   readonly prover: SpendProverPort;
   /** Serves the eligibility of payees. Undefined: this wallet makes withdrawals, and no transfers. */
   readonly gate?: SpendGatePort | undefined;
+  /** The platform is gone: it is not called, and withdrawals are sent to the chain from here. There are no transfers. */
+  readonly exit?: ExitOptions | undefined;
   readonly onEvent?: (event: SpendEvent) => void;
   readonly onDamage?: (what: BrowserDamage) => void;
   /** What tests replace. */
@@ -76,6 +80,7 @@ export type BrowserPorts = {
   readonly createRecords: (settings: EvmChainSettings) => HistoryRecords;
   readonly createChain: (settings: EvmChainSettings) => EvmSpendChain;
   readonly createScanner: () => Promise<NoteScanner>;
+  readonly createSubmitter: typeof createExitSubmitter;
   readonly onFaultPoint: SpendDeps['onFaultPoint'];
 };
 
@@ -117,6 +122,8 @@ export type BrowserWallet = {
   readHistory(request: HistoryRequest): Promise<History>;
   /** Checks a withdrawal and chooses its notes. Nothing is proved, stored or sent. */
   planWithdrawal(withdrawal: Withdrawal): Promise<SpendReceipt>;
+  /** {@link BrowserWallet.planWithdrawal} of a wallet with `exit`, with its cost and what it publishes. */
+  planExit(withdrawal: Withdrawal): Promise<ExitPlan>;
   /** Returns once a final block has it. */
   withdraw(withdrawal: Withdrawal, options: SpendOptions): Promise<SpendReceipt>;
   transfer(transfer: Transfer, options: SpendOptions): Promise<SpendReceipt>;
@@ -146,7 +153,8 @@ const followPauseMs = 15_000;
  * @throws PoolError `store_damaged`
  */
 export async function openBrowserWallet(options: BrowserWalletOptions): Promise<BrowserWallet> {
-  const { account, chain, gate, onEvent = () => undefined, onDamage = () => undefined } = options;
+  const { account, chain, exit, onEvent = () => undefined, onDamage = () => undefined } = options;
+  const gate = exit === undefined ? options.gate : undefined;
   const { navigator } = globalThis as { readonly navigator?: { readonly locks?: TabLocks } };
   const ports: BrowserPorts = {
     clock: browserClock,
@@ -155,6 +163,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     createRecords: createEvmRecords,
     createChain: createEvmSpendChain,
     createScanner: createNoteScanner,
+    createSubmitter: createExitSubmitter,
     onFaultPoint: async () => undefined,
     ...options.ports,
   };
@@ -172,6 +181,18 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     mintKey: options.mintKey,
     records: stores.openRecords('page-edge-key'),
   });
+  const submitter =
+    exit === undefined
+      ? undefined
+      : ports.createSubmitter({
+          settings: chain.settings,
+          gasKey: exit.gasKey,
+          capWei: exit.gasCapWei,
+          store: stores.sent,
+          nowMs: clock.nowMs,
+          steadyMs: clock.steadyMs,
+          ...(exit.onSent === undefined ? {} : { onSent: exit.onSent }),
+        });
   const notes = createWalletNotes({
     ...ports,
     stores: {
@@ -180,7 +201,8 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     },
     openHolder: async () => holder,
     findChain: () => chain,
-    createDeliveries: () => platform.deliveries,
+    createDeliveries: () =>
+      exit === undefined ? platform.deliveries : serveKeptNotes(exit.kept ?? []),
   });
   const history = createWalletHistory({
     facts: createMemoryFacts(),
@@ -215,7 +237,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     destinations,
     ceilings: { transfer: undefined, send: undefined },
     notes: createNotesPort({ notes, chains: new Map([[chain.key, chain]]) }),
-    platform: platform.spends,
+    platform: submitter === undefined ? platform.spends : { transfer: submitter, send: submitter },
     prover: options.prover,
     archive: stores.spends,
     journal: stores.journal,
@@ -242,11 +264,19 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
 
   function toSend({ token, amount, to }: Withdrawal): object {
     const address = to === undefined ? undefined : parseEvmAddress(to);
+    if (submitter !== undefined) {
+      assertUnlinked(submitter, account.address, address);
+    }
     const label = address?.toLowerCase();
     if (address !== undefined && label !== undefined) {
       destinations.set(label, address);
     }
     return { token, amount: amount.toString(), ...(label === undefined ? {} : { to: label }) };
+  }
+
+  async function planWithdrawal(withdrawal: Withdrawal): Promise<SpendReceipt> {
+    const body = { ...toSend(withdrawal), dryRun: true };
+    return await planner.spend({ operation: 'send', key: 'plan', body });
   }
 
   const spend = (call: Pick<SpendCall, 'operation' | 'body'>, given: SpendOptions) =>
@@ -264,13 +294,23 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
       };
     },
     readHistory: history.read,
-    planWithdrawal: (withdrawal) =>
-      planner.spend({
-        operation: 'send',
-        key: 'plan',
-        body: { ...toSend(withdrawal), dryRun: true },
-      }),
-    withdraw: (withdrawal, given) => spend({ operation: 'send', body: toSend(withdrawal) }, given),
+    planWithdrawal,
+    async planExit(withdrawal) {
+      if (submitter === undefined) {
+        throw new PoolError(
+          'gas_key_refused',
+          'this wallet sends through the platform; open it with the key that pays the gas of an exit',
+        );
+      }
+      const { token, amount, to = parseEvmAddress(account.address) } = withdrawal;
+      return {
+        receipt: await planWithdrawal(withdrawal),
+        gas: await submitter.quote(),
+        revealed: { sender: submitter.address, recipient: to, token, amount },
+      };
+    },
+    withdraw: async (withdrawal, given) =>
+      await spend({ operation: 'send', body: toSend(withdrawal) }, given),
     async transfer({ token, recipients }, given) {
       if (gate === undefined) {
         throw new PoolError(
@@ -293,6 +333,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
       history.close();
       await notes.close();
       spendChain.close();
+      submitter?.close();
       owner.close();
       stores.close();
     },

@@ -166,7 +166,7 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
     if (outcome.kind === 'refused-for-good') {
       throw new PoolError(
         'transaction_rejected',
-        'the node refuses the transaction of the withdrawal; use another RPC in chains.json',
+        'the node refuses the transaction of the withdrawal; use another RPC of the chain',
         { cause: outcome.cause },
       );
     }
@@ -322,7 +322,7 @@ function encodeSubmission({ spend, proof, sealedNotes }: SpendSubmission): strin
 function feeCapReached(capWei: bigint): PoolError {
   return new PoolError(
     'fee_cap_reached',
-    `the chain asks for more than the cap of ${capWei} wei for one withdrawal; wait for lower fees, or raise DISBURSE_GAS_MAX_COST_COIN`,
+    `the chain asks for more than the cap of ${capWei} wei for one withdrawal; wait for lower fees, or raise the cap (DISBURSE_GAS_MAX_COST_COIN of an agent)`,
   );
 }
 

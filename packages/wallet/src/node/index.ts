@@ -14,8 +14,6 @@ export { createHolderNotes } from './holder/holder-notes.ts';
 export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
 export { readKeptNotes, readNotesFile } from './holder/notes-file.ts';
 export type { Log } from './log.ts';
-export { fetchRegisteredKey, type PlatformPlace, registerKey } from './rotation/register-key.ts';
-export { readNewKey, switchKeys } from './rotation/switch-keys.ts';
 export {
   createEqualWithdrawal,
   describePaid,

@@ -51,6 +51,14 @@ export async function readDeliveries(asset: SyncAsset, deps: DeliveryDeps): Prom
   }
 }
 
+/** The holder's own sealed notes instead of a platform. No page has a cursor, so the place up to which its listing was read stays stored. */
+export function serveKeptNotes(kept: readonly DeliveredNote[]): DeliveryPort {
+  const notes = [...kept].sort(
+    (one, other) => one.batchIndex - other.batchIndex || one.slot - other.slot,
+  );
+  return { fetchPage: async () => ({ notes, isOwnFile: true }) };
+}
+
 /** The listing in chunks of whole pages. Ends at the first note of a leaf that is not final yet. */
 async function* readChunks(
   { symbol, assetId }: SyncAsset,

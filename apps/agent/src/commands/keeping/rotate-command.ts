@@ -18,14 +18,7 @@ import {
   withInterruption,
 } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
-import {
-  fetchRegisteredKey,
-  type Holder,
-  type PlatformPlace,
-  readNewKey,
-  registerKey,
-  switchKeys,
-} from '@pool/wallet/node';
+import type { Holder } from '@pool/wallet/node';
 import * as v from 'valibot';
 import {
   type Config,
@@ -36,6 +29,12 @@ import {
 import { variables } from '../../config/variables.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';
+import {
+  fetchRegisteredKey,
+  type PlatformPlace,
+  registerKey,
+} from '../../state/rotation/register-key.ts';
+import { readNewKey, switchKeys } from '../../state/rotation/switch-keys.ts';
 import { inTokens } from '../holder/spend-echo.ts';
 
 export type RotateOptions = {

@@ -70,6 +70,21 @@ describe('the stores of an account in a browser', () => {
     expect(await again.pins.pinAll([{ ...old, issuedAtMs: 2 }])).toEqual([false]);
   });
 
+  it('have the transactions of a spend at the next visit, the newest first and each once', async () => {
+    const first = await openTab('sent');
+    const sentOf = (nonce: number) => ({
+      ...{ outRoot, chainId: 1, from: anna.address, nonce, createdAtMs: nonce },
+      ...{ txHash: bigintToHex32(BigInt(nonce)), rawTransaction: '0x02' as const },
+    });
+    for (const nonce of [1, 2, 1]) {
+      await first.sent.add(sentOf(nonce));
+    }
+    first.close();
+    const again = await openTab('sent');
+    expect(await again.sent.list(outRoot)).toEqual([sentOf(2), sentOf(1)]);
+    expect(await again.sent.list(otherRoot)).toEqual([]);
+  });
+
   it('belong to one account', async () => {
     await openTab('account');
     await expect(openTab('account', 2)).rejects.toMatchObject({ code: 'store_damaged' });

@@ -5,6 +5,7 @@
  * @module
  */
 import type { SpendArchive } from '../../archive/spend-archive.ts';
+import type { SentTransactions } from '../../evm/sent-transactions.ts';
 import type { EvidencePins } from '../../ports.ts';
 import type { SpendJournal } from '../../spend/spend-journal.ts';
 import { openBrowserDatabase } from './browser-database.ts';
@@ -12,7 +13,7 @@ import { type BrowserNotes, openBrowserNotes } from './browser-notes.ts';
 import { openSealedRecords, type SealedRecords } from './sealed-records.ts';
 import { openSealer, type StorageKey } from './sealer.ts';
 import { openSpendArchive } from './spend-archive.ts';
-import { openEvidencePins, openSpendJournal } from './wallet-records.ts';
+import { openEvidencePins, openSentTransactions, openSpendJournal } from './wallet-records.ts';
 
 /** What was found to be damaged: nothing can be shown of it. */
 export type BrowserDamage =
@@ -25,6 +26,7 @@ export type BrowserStores = {
   readonly spends: SpendArchive;
   readonly journal: SpendJournal;
   readonly pins: EvidencePins;
+  readonly sent: SentTransactions;
   /** Of one P in one pool. @param identity - names chain, pool, W and P */
   openNotes(identity: string): Promise<BrowserNotes>;
   /** Other records of the page. @param table - beside those of this module; one type of values each */
@@ -61,6 +63,7 @@ export async function openBrowserStores({
       spends: openSpendArchive({ ...place, onUnreadable: () => onDamage('spend') }),
       journal: openSpendJournal(place),
       pins: openEvidencePins(place),
+      sent: openSentTransactions(place),
       openNotes: (identity) =>
         openBrowserNotes({ ...place, identity, onDiscard: () => onDamage('note-cache') }),
       openRecords: (table) => openSealedRecords(place, table),

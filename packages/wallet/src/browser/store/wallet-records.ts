@@ -1,11 +1,12 @@
 /**
- * What an account remembers in a browser beside notes and spends: which spend an Idempotency-Key stands for, and the newest encryption key
- * of each wallet that it paid.
+ * What an account remembers in a browser beside notes and spends: which spend an Idempotency-Key stands for, the transactions that it
+ * signed, and the newest encryption key of each wallet that it paid.
  *
  * @module
  */
 import { type Hex32, PoolError, type WalletPub } from '@pool/core';
 import { comparePin, type PinnedKey } from '../../evidence-verifier.ts';
+import type { SentTransaction, SentTransactions } from '../../evm/sent-transactions.ts';
 import type { EvidencePins } from '../../ports.ts';
 import type { SpendJournal } from '../../spend/spend-journal.ts';
 import { openSealedRecords } from './sealed-records.ts';
@@ -44,6 +45,19 @@ export function openSpendJournal(place: Place): SpendJournal {
       });
       return bound;
     },
+  };
+}
+
+/** Transactions that this browser signed. After a closed tab, the same bytes are sent again. */
+export function openSentTransactions(place: Place): SentTransactions {
+  const records = openSealedRecords<readonly SentTransaction[]>(place, 'sent-transaction');
+  return {
+    list: async (outRoot) => (await records.find(outRoot)) ?? [],
+    add: (transaction) =>
+      records.change([transaction.outRoot], ([known = []]) => [
+        // Two tabs that continue one spend may sign the same bytes.
+        known.some(({ txHash }) => txHash === transaction.txHash) ? known : [transaction, ...known],
+      ]),
   };
 }
 

@@ -45,6 +45,7 @@ import {
 import type { SpendJournal } from '../../spend/spend-journal.ts';
 import type { SpendContext } from '../../spend/spend-ports.ts';
 import type { DeliveredNote } from '../../sync/ports.ts';
+import { serveKeptNotes } from '../../sync/read-deliveries.ts';
 import { createHolderNotes } from '../holder/holder-notes.ts';
 import type { Log } from '../log.ts';
 import { assertSpendsKnown } from '../store/restored-state.ts';
@@ -158,15 +159,11 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       'a spend in the archive cannot be read: it is not continued, an equal one is not recognised, and its notes stay locked; restore spends.sqlite from a backup',
     );
   });
-  // No page has a cursor, so the place up to which the platform's listing was read stays stored.
-  const kept = [...deps.kept].sort(
-    (one, other) => one.batchIndex - other.batchIndex || one.slot - other.slot,
-  );
   const notes = createHolderNotes({
     ...{ home, log },
     openHolder: async () => holder,
     findChain: () => chain,
-    createDeliveries: () => ({ fetchPage: async () => ({ notes: kept, isOwnFile: true }) }),
+    createDeliveries: () => serveKeptNotes(deps.kept),
   });
   const submitter = createSelfSubmitter({
     chain: gasChain,

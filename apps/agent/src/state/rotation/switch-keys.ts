@@ -11,7 +11,7 @@ import { bigintToHex32, PoolError, Secret } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
 import { computeHolderEncryptionKey } from '@pool/signers';
 import { replaceDurableFile } from '@pool/storage';
-import type { Holder, HolderKey } from '../../holder/holder.ts';
+import type { Holder, HolderKey } from '@pool/wallet/node';
 
 export type NewKey = HolderKey & { readonly path: string };
 

@@ -11,7 +11,7 @@ import {
   parseSignInMessage,
 } from '@pool/core';
 import { createSessionClient, type SessionClient } from '@pool/platform-client';
-import type { Holder } from '../../holder/holder.ts';
+import type { Holder } from '@pool/wallet/node';
 
 export type PlatformPlace = {
   /** Base URL. */
