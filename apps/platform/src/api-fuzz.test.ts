@@ -21,6 +21,7 @@ import { revokeCredential } from './accounts/credentials.ts';
 import {
   createFakeGate,
   createTestPlatform,
+  emptyList,
   type TestPlatform,
   testMetricsToken,
 } from './fixtures/test-platform.ts';
@@ -58,6 +59,7 @@ describe('the platform and its documents', () => {
   function startPlatform(perSecond: number): TestPlatform {
     return createTestPlatform(database, {
       gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
+      gateReads: emptyList,
       makesNotePaths: true,
       poolChains: new Map([['anvil', fakeChain]]),
       rateLimits: {
@@ -317,7 +319,7 @@ describe('the platform and its documents', () => {
       send: async (path, init) =>
         await send(
           path,
-          path.startsWith('/agent-edge/spends') ? withBearer(init, apiKey, transferKey) : init,
+          /edge\/(spends|eligib)/.test(path) ? withBearer(init, apiKey, transferKey) : init,
         ),
       credentials: {
         edgeToken: { authorization: `Bearer ${edge.token.reveal()}` },
@@ -339,6 +341,7 @@ describe('the platform and its documents', () => {
         redeliverNotes: [{ chain, batch, sealedNotes }],
         postSpend: [spend],
         findNotePaths: [{ chain: 'anvil', notes: [{ batchIndex: 0, slot: 3 }] }],
+        findEligibilityPaths: [{ chain, walletIds: [batch.batchRoot], root: batch.batchRoot }],
       },
       secrets: [edge.token.reveal(), apiKey, transferKey],
       maxBodyBytes,
@@ -368,12 +371,9 @@ describe('the platform and its documents', () => {
       maxBodyBytes,
       runs: 25,
     });
+    const ofKeys = /^(getNotes|getBatches|findNotePaths|findEligibilityPaths|postSpend|getSpend)$/;
     for (const [id, statuses] of seen) {
-      const refusal = ['getNotes', 'getBatches', 'findNotePaths', 'postSpend', 'getSpend'].includes(
-        id,
-      )
-        ? 403
-        : 401;
+      const refusal = ofKeys.test(id) ? 403 : 401;
       expect([id, statuses.has(refusal)], seen.note).toEqual([id, true]);
       expect(
         [id, [...statuses].filter((status) => ![401, 403, 413].includes(status))],

@@ -15,7 +15,6 @@ export const errors = [
   {
     status: 409,
     meanings: {
-      no_gate: 'The platform has no pool-gate configured. Configure one to use this command.',
       platform_not_running:
         'The command needs the running platform. Start it with the same data directory.',
     },

@@ -27,6 +27,7 @@ import type { CredentialMint } from './credentials/credential.ts';
 import { createCredentialMemory } from './credentials/credential-memory.ts';
 import { type BootstrapSettings, describeChains, type GateAccessConfig } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
+import { addEligibilityRoute, type EligibilityGate } from './edge/eligibility-route.ts';
 import { addHolderRoutes } from './edge/holder-routes.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
 import type { EnrolmentGate } from './enrolment/gate-confirmation.ts';
@@ -48,6 +49,8 @@ export type PlatformAppDeps = {
   /** Whether holders may ask for the paths of their notes. */
   readonly makesNotePaths: boolean;
   readonly gate: EnrolmentGate | undefined;
+  /** The gate as holders read it through this platform. Undefined: there is no gate. */
+  readonly gateReads: EligibilityGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
   /** Absent: this platform creates no readers of the gate. */
   readonly vendReader?: BootstrapSettings['vendReader'];
@@ -146,6 +149,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     makesNotePaths: deps.makesNotePaths,
     ...(deps.spendLimits === undefined ? {} : { spendLimits: deps.spendLimits }),
   });
+  addEligibilityRoute(app, { ...callers, bootstrap, gate: deps.gateReads });
   addEdgeRoutes(app, {
     ...edge,
     ...(deps.settlementLimits === undefined ? {} : { settlementLimits: deps.settlementLimits }),

@@ -10,6 +10,7 @@ import { fieldToHex, parseField, Secret } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
 import {
   createEdgeClient,
+  createEdgeGate,
   createGateClient,
   createKeyVerifier,
   createSessionClient,
@@ -179,6 +180,14 @@ describe('platform and gate as processes', () => {
     const { root, wallets } = await gateClient.root();
     expect(wallets).toBe(4);
     expect(await chain.registry('stranger').current()).toBe(root);
+    // The same list through the platform, for a wallet that has no client of the gate.
+    const ids = holders.map(({ walletPub }) => fieldToHex(computeWalletId(walletPub)));
+    const { apiKey: transferKey } = await session.mintKey('holder.transfer', 'page');
+    secrets.push(transferKey.reveal());
+    const page = createEdgeClient({ url: `${platformUrl}/agent-edge`, token: transferKey });
+    expect(await createEdgeGate('anvil', page).paths(ids.slice(1), root)).toEqual(
+      await gateClient.paths(ids.slice(1), root),
+    );
 
     const amounts = [100n, 200n, 300n, 400n];
     const settlement = await createTestSettlement(await chain.settlementTarget(), {
@@ -190,9 +199,7 @@ describe('platform and gate as processes', () => {
     await expect(edge().postSettlement('job-1', settlement.request)).rejects.toMatchObject({
       code: 'proof_invalid',
     });
-    const { paths } = await gateClient.paths(
-      holders.map(({ walletPub }) => fieldToHex(computeWalletId(walletPub))),
-    );
+    const { paths } = await gateClient.paths(ids);
     const request = await proveSettlement(settlement, paths);
     expect((await edge().postSettlement('job-1', request)).state).toBe('accepted');
 

@@ -60,6 +60,8 @@ const eraseIntervalMs = 60_000;
 const accountsIntervalMs = 3_600_000;
 /** How often unacknowledged states of readers are sent to the gate. */
 const readersIntervalMs = 10_000;
+/** The longest time that one read of the gate takes, in a request of a holder that waits no longer than 30 s. */
+const gateReadMs = 10_000;
 /** The longest time that an operator's command waits for the gate. */
 const tellMs = 5_000;
 
@@ -176,6 +178,17 @@ export async function servePlatform(
       url: config.gate.url,
       oauth: { ...config.gate.writer, tokenUrl: config.gate.tokenUrl, scope: 'gate.write' },
     });
+  const gateReads =
+    config.gate &&
+    createGateClient({
+      url: config.gate.url,
+      oauth: {
+        ...(config.gate.reader ?? config.gate.writer),
+        tokenUrl: config.gate.tokenUrl,
+        scope: 'gate.read',
+      },
+      timeoutMs: gateReadMs,
+    });
   const readers = createReaders(config, { db, log, nowMs, gate });
   const stopping = new AbortController();
   const verifier = createProofVerifier();
@@ -206,6 +219,7 @@ export async function servePlatform(
     },
     batchPages,
     gate,
+    gateReads,
     gateAccess: config.gate,
     stopping: stopping.signal,
     ...(readers === undefined ? {} : { vendReader: readers.vendor.vend }),

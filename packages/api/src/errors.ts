@@ -98,6 +98,8 @@ export const errors = [
         'The index has no final block with this batch. Wait for finality, then deliver again.',
       eligibility_root_too_old:
         'The pool-gate no longer has the list of that root. Ask for `registry.current()` of a final block.',
+      no_gate:
+        'The platform has no pool-gate configured, so no wallet is eligible. The operator sets PLATFORM_GATE_URL.',
       stale_generation:
         'The gate has a later generation of the reader, or has revoked it. Send the newest secret, or make a new reader.',
     },
@@ -142,6 +144,21 @@ export const errors = [
     },
   },
   {
+    status: 502,
+    meanings: {
+      gate_unauthorized:
+        'The pool-gate refuses the credential of the agent or the platform. Check POOL_GATE_OAUTH_* or what the platform vends; on the platform, its client at the gate.',
+    },
+  },
+  {
+    status: 502,
+    retry: true,
+    meanings: {
+      gate_invalid_response:
+        "The pool-gate's answer is malformed or contradicts its root. Report it if it repeats.",
+    },
+  },
+  {
     status: 503,
     meanings: {
       holder_unavailable:
@@ -167,6 +184,7 @@ export const errors = [
         "The RPC's events disagree with the pool. If it repeats, use another RPC.",
       note_cache_changed:
         "The holder's note cache is damaged, or another process wrote it. Wait; the agent opens it again.",
+      gate_unreachable: 'The pool-gate does not answer. Check its URL and the network.',
       chain_unreachable: "The chain's RPC does not answer. Check the RPC.",
       verification_unavailable:
         'API keys cannot be verified now. Try again, or check DISBURSE_PLATFORM_VERIFY_URL.',

@@ -9,6 +9,7 @@ export type { Balance } from './agent/balance.ts';
 export { type History, type HistoryEntry, historyPageSize, historyQuery } from './agent/history.ts';
 export type {
   Bootstrap,
+  EligibilityPathsRequest,
   NotesResponse,
   RecipientRecord,
   RelayerHealth,

@@ -14,21 +14,12 @@ export const errors = [
     },
   },
   {
-    status: 502,
-    retry: true,
-    meanings: {
-      gate_invalid_response:
-        "The pool-gate's answer is malformed or contradicts its root. Report it if it repeats.",
-    },
-  },
-  {
     status: 503,
     retry: true,
     meanings: {
       custodian_unreachable: 'The custodian does not answer. Check its URL and the network.',
       approver_unreachable:
         'The approve process does not answer. Check that it runs, and DISBURSE_APPROVE_URL.',
-      gate_unreachable: 'The pool-gate does not answer. Check its URL and the network.',
     },
   },
 ] as const satisfies readonly ErrorGroup[];

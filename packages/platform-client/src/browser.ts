@@ -6,8 +6,10 @@
 
 export {
   createEdgeClient,
+  createEdgeGate,
   type EdgeClient,
   type EdgeClientOptions,
+  type EligibilityPaths,
   type NotesQuery,
 } from './edge-client.ts';
 export {

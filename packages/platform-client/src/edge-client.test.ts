@@ -2,7 +2,7 @@
 import type { BatchesResponse } from '@pool/api';
 import { bigintToHex32, parseEvmAddress, Secret } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createEdgeClient } from './edge-client.ts';
+import { createEdgeClient, createEdgeGate } from './edge-client.ts';
 
 const word = bigintToHex32(1n);
 
@@ -61,5 +61,48 @@ describe('getBatches', () => {
     ['that skips', { batches: [leaf(5)], next: 9 }, 5],
   ])('refuses a page %s', async (_name, answer, from) => {
     await expect(ask(answer, from)).rejects.toMatchObject({ code: 'platform_invalid_response' });
+  });
+});
+
+describe('createEdgeGate', () => {
+  const [walletId, root] = [bigintToHex32(2n), bigintToHex32(3n)];
+  const calls: { url: string; init: RequestInit }[] = [];
+  const ask = (status: number, answer: unknown) => {
+    const edge = createEdgeClient({
+      url: 'http://127.0.0.1/agent-edge',
+      token: new Secret('pool_live_x'),
+      fetch: (url, init) => {
+        calls.push({ url, init });
+        return Promise.resolve(Response.json(answer, { status }));
+      },
+    });
+    return createEdgeGate('base', edge).paths([walletId], root);
+  };
+
+  it('asks the platform for the paths under the root, with the key of the holder', async () => {
+    const answer = { root, paths: [], missing: [walletId] };
+    expect(await ask(200, answer)).toEqual(answer);
+    const call = calls.at(-1);
+    expect(call?.url).toBe('http://127.0.0.1/agent-edge/eligibility-paths');
+    expect(call?.init.headers).toMatchObject({ authorization: 'Bearer pool_live_x' });
+    const body: unknown = JSON.parse(call?.init.body as string);
+    expect(body).toEqual({ chain: 'base', walletIds: [walletId], root });
+  });
+
+  it('refuses paths under another root, and an answer without one', async () => {
+    const refused = { code: 'platform_invalid_response' };
+    const other = { root: word, paths: [], missing: [] };
+    await expect(ask(200, other)).rejects.toMatchObject(refused);
+    await expect(ask(200, { paths: [], missing: [] })).rejects.toMatchObject(refused);
+  });
+
+  it.each([
+    [503, 'gate_unreachable', true],
+    [429, 'rate_limited', true],
+    [409, 'eligibility_root_too_old', false],
+    [403, 'spender_not_admitted', false],
+  ])('keeps the code of a refusal with status %i', async (status, code, retryable) => {
+    const refusal = ask(status, { code, message: 'no' });
+    await expect(refusal).rejects.toMatchObject({ code, status, retryable });
   });
 });

@@ -8,6 +8,7 @@ import {
   type BatchesResponse,
   type Bootstrap,
   type Delivery,
+  type EligibilityPathsRequest,
   edgeRoutes,
   type NotePathsRequest,
   type NotePathsResponse,
@@ -26,6 +27,7 @@ import {
   formatIdempotencyKey,
   joinUrl,
   PoolError,
+  parseHex32,
   parseServiceUrl,
   type Secret,
 } from '@pool/core';
@@ -36,7 +38,7 @@ export type EdgeClientOptions = {
   /** Base URL of the edge, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
   readonly url: string;
   /** The agent's edge token, or a holder's key: `holder.read` for {@link EdgeClient.getNotes}, `holder.transfer`
-   * or `holder.send` for spends, any for {@link EdgeClient.getBatches}. */
+   * or `holder.send` for spends, `holder.transfer` for {@link EdgeClient.findEligibilityPaths}, any for {@link EdgeClient.getBatches}. */
   readonly token: Secret;
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
@@ -82,7 +84,16 @@ export type EdgeClient = {
    * that the root is known on chain.
    */
   findNotePaths(request: NotePathsRequest): Promise<NotePathsResponse>;
+  /**
+   * Eligibility paths of the payees of a transfer, for a wallet that cannot call the pool-gate. The platform may lie: read the root from the
+   * chain, and verify each path against it. `missing` are not on the list. Also throws `gate_unreachable` (retryable), `no_gate`, and
+   * `eligibility_root_too_old` or `eligibility_root_unknown` (retryable): the gate has no list of the root.
+   */
+  findEligibilityPaths(request: EligibilityPathsRequest): Promise<EligibilityPaths>;
 };
+
+/** Paths and missing wallets under one root. */
+export type EligibilityPaths = RouteValue<typeof edgeRoutes.findEligibilityPaths>;
 
 /**
  * A client of the platform's agent edge.
@@ -162,6 +173,17 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
 
     findNotePaths: (body) => call(edgeRoutes.findNotePaths, { body }),
 
+    async findEligibilityPaths(body) {
+      const answer = await call(edgeRoutes.findEligibilityPaths, { body });
+      if (answer.root !== body.root) {
+        throw new PoolError(
+          'platform_invalid_response',
+          'the platform answered paths under another root than the one requested',
+        );
+      }
+      return answer;
+    },
+
     async getBatches(chain, from, pool) {
       const query = { chain, from: String(from), ...(pool === undefined ? {} : { pool }) };
       const page = await call(edgeRoutes.getBatches, { query });
@@ -176,6 +198,28 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       }
       return page;
     },
+  };
+}
+
+/**
+ * The eligibility of payees, read through the platform: what a wallet in a page takes as its gate (`SpendGatePort` of @pool/wallet). A page
+ * has no client of the pool-gate.
+ *
+ * @param chain - key of the chain of the transfers
+ * @param edge - with a `holder.transfer` key of the holder
+ *
+ * @example
+ * const wallet = await openBrowserWallet({ ...options, gate: createEdgeGate('base', edge) });
+ */
+export function createEdgeGate(chain: string, edge: Pick<EdgeClient, 'findEligibilityPaths'>) {
+  return {
+    /** @param root - that all paths must lead to. @throws PoolError as {@link EdgeClient.findEligibilityPaths} */
+    paths: (walletIds: readonly string[], root: string): Promise<EligibilityPaths> =>
+      edge.findEligibilityPaths({
+        chain,
+        walletIds: walletIds.map(parseHex32),
+        root: parseHex32(root),
+      }),
   };
 }
 

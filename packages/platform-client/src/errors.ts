@@ -12,11 +12,4 @@ export const errors = [
         'The command failed and could not revoke what it made. Revoke what the message names.',
     },
   },
-  {
-    status: 502,
-    meanings: {
-      gate_unauthorized:
-        "The pool-gate refuses the agent's credential. Check POOL_GATE_OAUTH_* or what the platform vends.",
-    },
-  },
 ] as const satisfies readonly ErrorGroup[];

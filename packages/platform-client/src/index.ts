@@ -9,8 +9,10 @@ export type { Fetch } from '@pool/http-client';
 export { createRouteCaller, type RouteCaller, type RouteCallerOptions } from './call-route.ts';
 export {
   createEdgeClient,
+  createEdgeGate,
   type EdgeClient,
   type EdgeClientOptions,
+  type EligibilityPaths,
   type NotesQuery,
 } from './edge-client.ts';
 export {

@@ -8,6 +8,7 @@ export { type AcceptDeps, acceptSettlement } from './accept/accept-settlement.ts
 export {
   type AcceptSpendDeps,
   acceptSpend,
+  assertSpenderAdmitted,
   type Holder,
   isAdmitted,
 } from './accept/accept-spend.ts';

@@ -113,6 +113,16 @@ export async function revokeGateReader(
   }
 }
 
+/** Whether the operator has ended the employer's access to the gate. */
+export async function isReaderRevoked(db: PlatformDatabase, employerId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('gate_readers')
+    .select('revoked_at')
+    .where('employer_id', '=', employerId)
+    .executeTakeFirst();
+  return row !== undefined && row.revoked_at !== null;
+}
+
 /** @param platformSecret - the secret of the platform's own client at the gate, which may make readers */
 export function deriveReaderSecret(platformSecret: Secret, row: GateReaderRow): Secret {
   const mac = createHmac('sha256', platformSecret.reveal());

@@ -6,6 +6,7 @@
 
 import { described, evmAddressSchema, optional, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
+import { gatePathsResponseSchema } from '../gate/gate.ts';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { foreign, limited, listErrors } from '../openapi/route-errors.ts';
 import {
@@ -58,6 +59,25 @@ export const edgeRoutes = defineRoutes({
     body: edge.recipientLookupRequestSchema,
     answers: { 200: { description: 'The records.', schema: edge.recipientLookupResponseSchema } },
     errors: { ...writing, 400: ['invalid_request', 'invalid-chain'] },
+  },
+  findEligibilityPaths: {
+    at: 'POST /agent-edge/eligibility-paths',
+    summary: 'Eligibility paths of the payees of a transfer',
+    description:
+      'For a wallet that cannot call the pool-gate, as one in a page. The platform asks the gate and passes its answer on; a wallet that is not ' +
+      'on the list is in `missing`. The caller reads the root from the chain and verifies each path against it. The platform learns no more than ' +
+      'at the look-up of the same payees. The wallet of the key must be admitted, and each request counts as a repeated spend.',
+    auth: { scheme: 'holderKey', needs: 'holder.transfer' },
+    body: edge.eligibilityPathsRequestSchema,
+    answers: { 200: { description: 'Paths to the root.', schema: gatePathsResponseSchema } },
+    errors: {
+      ...writing,
+      400: ['invalid_request', 'invalid-chain', 'invalid_field_element'],
+      403: ['forbidden', 'spender_not_admitted', ...foreign],
+      409: ['eligibility_root_too_old', 'no_gate'],
+      502: ['gate_unauthorized', 'gate_invalid_response'],
+      503: ['gate_unreachable', 'eligibility_root_unknown'],
+    },
   },
   postSettlement: {
     at: 'POST /agent-edge/settlements',

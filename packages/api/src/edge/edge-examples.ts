@@ -7,6 +7,8 @@ import { type RouteExample, refusal } from '../openapi/route.ts';
 
 const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const encryptionPublicKey = '0x1c5d2e8f00112233445566778899aabbccddeeff00112233445566778899aa0b';
+const walletId = `0x1a${'5e'.repeat(31)}`;
+const eligibilityRoot = '0x2a4f0a8a2f6f1c8e4d2b0f9e7c5a3b1d0e8f6c4a2b9d7e5f3c1a0b8d6e4f2c0a';
 
 const acceptedSpend = {
   key: 'rent-2026-11',
@@ -47,6 +49,17 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
   lookupRecipients: {
     body: { chain: 'base', addresses: [address] },
     answers: { 200: { recipients: [{ address, readiness: 'not_enrolled' }] } },
+  },
+  findEligibilityPaths: {
+    body: { chain: 'base', walletIds: [walletId], root: eligibilityRoot },
+    answers: {
+      200: { root: eligibilityRoot, paths: [], missing: [walletId] },
+      409: refusal(
+        'eligibility_root_too_old',
+        'this root was replaced too long ago; ask for the root that registry.current() has at a final block now',
+      ),
+      503: refusal('gate_unreachable', 'the gate could not be reached'),
+    },
   },
   postSettlement: { parameters: { 'idempotency-key': 'payroll-2026-11' } },
   getSettlement: {

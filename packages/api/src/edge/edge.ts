@@ -12,10 +12,12 @@ import {
   encryptionPublicKeySchema,
   evidenceSchema,
   hexSchema,
+  maxSpendPayees,
   optional,
   tokenSymbolSchema,
   urlSchema,
   vendedChainSchema,
+  walletIdSchema,
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
@@ -116,6 +118,20 @@ export const recipientLookupResponseSchema = v.strictObject({
     'One record per address, in the order of the request.',
   ),
 });
+
+/** `POST /agent-edge/eligibility-paths`, bearer = a `holder.transfer` key. Answered as the gate answers `POST /v1/paths`. */
+export const eligibilityPathsRequestSchema = v.strictObject({
+  chain: chainKey('of the transfer'),
+  walletIds: described(
+    v.pipe(v.array(walletIdSchema), v.minLength(1), v.maxLength(maxSpendPayees)),
+    `Wallet ids (w) of the payees of one transfer, 1 to ${maxSpendPayees}: field elements as 32 bytes of 0x hex.`,
+  ),
+  root: fieldElement(
+    'Root that the paths must lead to',
+    'Send `registry.current()` of a final block, so that the root tells nobody apart.',
+  ),
+});
+export type EligibilityPathsRequest = v.InferOutput<typeof eligibilityPathsRequestSchema>;
 
 const servedNoteSchema = v.strictObject({
   commitment: fieldElement('Hash of the note, as it is on chain'),

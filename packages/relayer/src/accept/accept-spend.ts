@@ -114,9 +114,9 @@ function assertMaySpend({ capability }: Holder, withdrawAmount: string): void {
  * An account costs nothing, and each would have a day's gas of its own. The notes stay spendable without this platform.
  * @throws PoolError `spender_not_admitted` (403)
  */
-async function assertSpenderAdmitted(
-  { db, admission }: AcceptSpendDeps,
-  { address }: Holder,
+export async function assertSpenderAdmitted(
+  { db, admission }: Pick<AcceptSpendDeps, 'db' | 'admission'>,
+  { address }: Pick<Holder, 'address'>,
 ): Promise<void> {
   if (admission.invitations !== 'off' && !(await isAdmitted(db, address))) {
     throw new PoolError(

@@ -1,6 +1,15 @@
 // One spend from request to receipt, against fakes that keep real notes, paths and signatures (protocol §6 to §8).
-import { bigintToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroWord } from '@pool/core';
+import {
+  bigintToHex32,
+  fieldToHex,
+  PoolError,
+  parseField,
+  parseHex32,
+  Secret,
+  zeroWord,
+} from '@pool/core';
 import { createEligibilityTree } from '@pool/notes';
+import { createEdgeClient, createEdgeGate } from '@pool/platform-client';
 import { describe, expect, it } from 'vitest';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
@@ -89,6 +98,66 @@ describe('the eligibility root of a transfer', () => {
     await expect(transfer(world, changed)).rejects.toMatchObject({
       code: 'eligibility_root_unknown',
     });
+    expect(world.prover.proofs).toBe(0);
+    expect(world.edge.posts).toEqual([]);
+  });
+});
+
+describe('the eligibility of payees, read through a platform', () => {
+  type Answer = { root: string; paths: { walletId: string }[]; missing: string[] };
+
+  /** The world's gate behind `/agent-edge/eligibility-paths`. @param change - what the platform makes of its answers */
+  function gateOf(world: World, change: (answer: Answer) => unknown = (answer) => answer) {
+    const { gate } = world.boot().deps;
+    const edge = createEdgeClient({
+      url: 'http://127.0.0.1/agent-edge',
+      token: new Secret('pool_live_x'),
+      async fetch(_url, init) {
+        const { walletIds, root } = JSON.parse(init.body as string) as {
+          walletIds: string[];
+          root: string;
+        };
+        const answer = await gate?.paths(walletIds, root);
+        return Response.json(change(JSON.parse(JSON.stringify(answer)) as Answer));
+      },
+    });
+    return createEdgeGate('anvil', edge);
+  }
+
+  it('pays as with a gate of its own', async () => {
+    const world = createSpendWorld();
+    await transfer(world, world.boot({ gate: gateOf(world) }).deps);
+    expect(world.payees.map((payee) => world.receivedBy(payee))).toEqual([250n, 40n]);
+    expect(world.edge.posts[0]?.spend.eligibilityRoot).toBe(fieldToHex(world.tree.root));
+  });
+
+  it.each<[string, (answer: Answer) => unknown, string]>([
+    [
+      'the path of one payee for another',
+      ({ paths: [first, second], ...rest }) => ({
+        ...rest,
+        paths: [
+          { ...first, walletId: second?.walletId },
+          { ...second, walletId: first?.walletId },
+        ],
+      }),
+      'gate_invalid_response',
+    ],
+    ['no path and no word of it', (answer) => ({ ...answer, paths: [] }), 'gate_invalid_response'],
+    [
+      'another root',
+      (answer) => ({ ...answer, root: bigintToHex32(9n) }),
+      'platform_invalid_response',
+    ],
+    [
+      'that a payee is not on the list',
+      ({ root, paths }) => ({ root, paths: [], missing: paths.map(({ walletId }) => walletId) }),
+      'unregistered-recipient',
+    ],
+  ])('proves and sends nothing if the platform answers %s', async (_name, change, code) => {
+    const world = createSpendWorld();
+    const { deps } = world.boot({ gate: gateOf(world, change) });
+    await expect(transfer(world, deps)).rejects.toMatchObject({ code });
     expect(world.prover.proofs).toBe(0);
     expect(world.edge.posts).toEqual([]);
   });
