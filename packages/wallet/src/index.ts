@@ -58,6 +58,15 @@ export {
   giveWay,
   type Pace,
 } from './give-way.ts';
+export {
+  addContact,
+  assertContactFree,
+  type Contact,
+  fetchContactKeys,
+  findContact,
+  parseLabel,
+  removeContact,
+} from './holder/contacts.ts';
 export { createKeyLock, type KeyLock } from './key-lock.ts';
 export type { NoteUse } from './note-ports.ts';
 export type {

@@ -4,6 +4,8 @@
  * @module
  */
 
+export type { Contact, ContactChange } from '../holder/contacts.ts';
+export type { BrowserContacts } from './browser-contacts.ts';
 export type { ExitOptions, ExitPlan, ExitSubmitter } from './exit.ts';
 export {
   createSeed,

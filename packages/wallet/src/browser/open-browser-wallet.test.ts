@@ -248,6 +248,17 @@ describe('the wallet of a browser', () => {
     expect(world.chain.landed).toHaveLength(1);
   });
 
+  it('asks the platform before it adds a contact', async () => {
+    const { openTab, minted } = await createAccount(createSpendWorld());
+    const { contacts } = await openTab();
+    const { walletPub } = createSpendWorld().payees[0];
+    await expect(contacts.add('ben', walletPub)).rejects.toMatchObject({
+      code: 'unregistered-recipient',
+    });
+    expect(await contacts.list()).toEqual([]);
+    expect(minted).toEqual(['edge']);
+  });
+
   it('makes no transfer without a gate', async () => {
     const { openTab } = await createAccount(createSpendWorld());
     const wallet = await openTab();

@@ -45,6 +45,7 @@ import {
 import type { SpendContext, SpendGatePort, SpendProverPort } from '../spend/spend-ports.ts';
 import type { SyncProgress } from '../sync/ports.ts';
 import { serveKeptNotes } from '../sync/read-deliveries.ts';
+import { type BrowserContacts, createBrowserContacts } from './browser-contacts.ts';
 import { assertUnlinked, createExitSubmitter, type ExitOptions, type ExitPlan } from './exit.ts';
 import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
@@ -65,7 +66,7 @@ export type BrowserWalletOptions = {
   readonly prover: SpendProverPort;
   /** Serves the eligibility of payees. Undefined: this wallet makes withdrawals, and no transfers. */
   readonly gate?: SpendGatePort | undefined;
-  /** The platform is gone: it is not called, and withdrawals are sent to the chain from here. There are no transfers. */
+  /** The platform is gone: nothing but `contacts.add` calls it, and withdrawals are sent to the chain from here. There are no transfers. */
   readonly exit?: ExitOptions | undefined;
   readonly onEvent?: (event: SpendEvent) => void;
   readonly onDamage?: (what: BrowserDamage) => void;
@@ -133,6 +134,7 @@ export type BrowserWallet = {
    * @param until - base units that one spend must cover afterwards. Undefined: everything
    */
   consolidate(token: string, until?: bigint): Promise<Consolidation>;
+  readonly contacts: BrowserContacts;
   /** Of the reading that runs, or of the last one. */
   progress(): SyncProgress;
   /** Ends waits, and wipes the keys of the stores. A spend that may have left is watched again at the next visit. */
@@ -213,6 +215,11 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     onGasUnread: () => undefined,
   });
 
+  const evidence = createEvidenceVerifier({
+    domain: options.evidence,
+    pins: stores.pins,
+    nowMs: clock.nowMs,
+  });
   const spendChain = ports.createChain(chain.settings);
   const context: SpendContext = { ...chain, chain: spendChain };
   const stopping = new AbortController();
@@ -227,11 +234,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     holder: createSpendHolder(holder),
     signer: account.signer,
     lookup: platform.lookup,
-    evidence: createEvidenceVerifier({
-      domain: options.evidence,
-      pins: stores.pins,
-      nowMs: clock.nowMs,
-    }),
+    evidence,
     hasGate: gate !== undefined,
     gate,
     destinations,
@@ -326,6 +329,14 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     },
     consolidate: (token, until) =>
       consolidator.consolidate({ token, ...(until === undefined ? {} : { until: `${until}` }) }),
+    contacts: createBrowserContacts({
+      records: stores.openRecords('page-contacts'),
+      domain: options.evidence,
+      nowMs: clock.nowMs,
+      chain: chain.key,
+      lookup: platform.lookup,
+      verifier: evidence,
+    }),
     progress: notes.progress,
     async close() {
       stopping.abort(new PoolError('stopping', 'the wallet was closed; open it again'));

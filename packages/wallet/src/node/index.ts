@@ -29,17 +29,7 @@ export {
 } from './spends/self-submission.ts';
 export { openSpendOwners } from './spends/spend-owner.ts';
 export type { SpendProgress } from './spends/spend-progress.ts';
-export {
-  addContact,
-  assertContactFree,
-  type Contact,
-  contactsPath,
-  findContact,
-  parseLabel,
-  readContacts,
-  readLabels,
-  writeContacts,
-} from './store/contacts.ts';
+export { contactsPath, readContacts, readLabels, writeContacts } from './store/contacts.ts';
 export {
   computeOpeningsLimit,
   type OpeningsStore,

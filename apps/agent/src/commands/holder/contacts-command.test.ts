@@ -11,9 +11,9 @@ import {
   signFakeEvidence,
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findContact } from '../../../../../packages/wallet/src/holder/contacts.ts';
 import {
   contactsPath,
-  findContact,
   readContacts,
 } from '../../../../../packages/wallet/src/node/store/contacts.ts';
 import { runCli } from '../../cli.ts';
@@ -182,7 +182,7 @@ describe('contacts', () => {
   it('whose W was exchanged in the file are refused when they are used', async () => {
     const { home, run } = start();
     await run('contacts', 'add', 'ben', ben.walletPub);
-    const find = () => findContact(home, '@ben', fakeEvidenceDomain, Date.now());
+    const find = () => findContact(readContacts(home), '@ben', fakeEvidenceDomain, Date.now());
     expect(find()).toBe(ben.walletPub);
     const text = readFileSync(contactsPath(home), 'utf8');
     writeFileSync(contactsPath(home), text.replace(ben.walletPub, mallory.walletPub));

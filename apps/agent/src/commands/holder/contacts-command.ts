@@ -6,19 +6,19 @@
  */
 
 import { readChainsFile } from '@pool/configuration';
-import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
+import { parseWalletPub, type WalletPub } from '@pool/core';
 import { exitCodes, type Output } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
-import { createEvidenceVerifier } from '@pool/wallet';
 import {
   addContact,
   assertContactFree,
   type Contact,
+  createEvidenceVerifier,
+  fetchContactKeys,
   parseLabel,
-  readContacts,
-  systemClock,
-  writeContacts,
-} from '@pool/wallet/node';
+  removeContact,
+} from '@pool/wallet';
+import { readContacts, systemClock, writeContacts } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import { openPins } from '../../state/agent-state.ts';
@@ -85,12 +85,7 @@ export async function runRemoveContact(
 ): Promise<number> {
   const label = parseLabel(text);
   const { home } = readAgentAddress(envFile);
-  const contacts = readContacts(home);
-  const others = contacts.filter((contact) => contact.label !== label);
-  if (others.length === contacts.length) {
-    throw new PoolError('invalid_contact', `there is no contact @${label}`);
-  }
-  writeContacts(home, others);
+  writeContacts(home, removeContact(readContacts(home), label));
   out(`@${label}: removed`);
   return exitCodes.ok;
 }
@@ -101,30 +96,13 @@ async function findEvidence(
   config: Config,
   edge: Pick<EdgeClient, 'lookupRecipients' | 'bootstrap'>,
 ): Promise<Pick<Contact, 'walletPub' | 'encryptionPublicKey' | 'evidence'>> {
-  const address = computeWalletAddress(walletPub);
   const chain = config.chain ?? (await edge.bootstrap()).chain;
-  const [record] = await edge.lookupRecipients(chain, [address]);
-  if (record === undefined || record.evidence === undefined) {
-    throw new PoolError(
-      'unregistered-recipient',
-      `the wallet ${address} has not signed in and enrolled at the platform, so it cannot be paid and nothing binds its keys; ask its owner to enrol`,
-    );
-  }
   ensureAgentHome(config.home);
   const { pins, close } = await openPins(config);
   try {
     const { evidence: domain } = readChainsFile(config.chainsFile);
     const verifier = createEvidenceVerifier({ domain, pins, nowMs: systemClock.nowMs });
-    const [verdict] = await verifier.verifyAll([{ address, record }]);
-    if (verdict?.kind !== 'verified' || verdict.recipient.walletPub !== walletPub) {
-      const reason = verdict?.kind === 'refused' ? verdict.reason : 'it is of another wallet';
-      throw new PoolError(
-        'contact_changed',
-        `the platform's evidence for this wallet does not hold: ${reason}. The contact was not changed`,
-      );
-    }
-    const { encryptionPublicKey, evidence } = verdict.recipient;
-    return { walletPub, encryptionPublicKey, evidence };
+    return await fetchContactKeys(walletPub, { chain, lookup: edge, verifier });
   } finally {
     await close();
   }

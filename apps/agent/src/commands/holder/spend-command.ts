@@ -32,8 +32,9 @@ import {
   withProgress,
 } from '@pool/pay-run';
 import { createHolderSigner } from '@pool/signers';
+import { findContact } from '@pool/wallet';
 import type { SpendProgress } from '@pool/wallet/node';
-import { findContact, readLabels } from '@pool/wallet/node';
+import { readContacts, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { findGasNotice } from '../../services/holder/destination-gas.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
@@ -87,7 +88,8 @@ export async function runTransfer(options: TransferOptions, output: Output): Pro
 
 /** Labels are resolved on this machine, before anything is sent: the request has W only. */
 function resolveContact(label: string, { home, chainsFile }: Config): string {
-  return findContact(home, label, readChainsFile(chainsFile).evidence, Date.now());
+  const { evidence } = readChainsFile(chainsFile);
+  return findContact(readContacts(home), label, evidence, Date.now());
 }
 
 /** @returns the exit code */
