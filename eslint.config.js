@@ -8,7 +8,7 @@ const tests = [
   '**/*.test.ts',
   '**/*.bench.ts',
   '**/src/fixtures/**/*.ts',
-  'packages/*/test/**/*.ts',
+  '{apps,packages}/*/test/**/*.{ts,tsx}',
 ];
 const scripts = ['packages/*/scripts/**', 'tooling/**', '*.config.ts', '*.config.js'];
 const pureRooms = ['packages/core/src/**/*.ts', 'packages/notes/src/**/*.ts'];
@@ -115,11 +115,14 @@ export default tseslint.config(
   },
   { linterOptions: { noInlineConfig: true } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     plugins: { '@typescript-eslint': tseslint.plugin },
     languageOptions: {
       parser: tseslint.parser,
-      parserOptions: { project: ['./tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ['./tsconfig.json', './apps/payee/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       ...Object.fromEntries(typed.map((name) => [`@typescript-eslint/${name}`, 'error'])),
@@ -142,7 +145,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['packages/*/src/**/*.ts', 'apps/*/src/**/*.ts'],
+    files: ['packages/*/src/**/*.ts', 'apps/*/src/**/*.ts', 'apps/*/src/**/*.tsx'],
     ignores: [...tests, '**/config.ts', '**/main.ts', 'packages/testkit/**', 'apps/sandbox/**'],
     rules: { 'no-restricted-syntax': ['error', ...bannedInLibraries] },
   },

@@ -34,6 +34,14 @@ function tool(name: string, ...args: string[]): () => Promise<Outcome> {
   return () => program(join(root, 'node_modules/.bin', name), args);
 }
 
+/** Both must pass. */
+function inTurn(first: Check['run'], second: Check['run']): Check['run'] {
+  return async () => {
+    const outcome = await first();
+    return outcome.ok ? await second() : outcome;
+  };
+}
+
 /** One of our own checks: it fails if it finds a problem. */
 function house(find: (root: string) => string[]) {
   return (): Promise<Outcome> => {
@@ -43,7 +51,11 @@ function house(find: (root: string) => string[]) {
 }
 
 const checks: readonly Check[] = [
-  { name: 'types', what: 'TypeScript, strict', run: tool('tsc', '-p', 'tsconfig.json') },
+  {
+    name: 'types',
+    what: 'TypeScript, strict; the page with the types of browsers',
+    run: inTurn(tool('tsc', '-p', 'tsconfig.json'), tool('tsc', '-p', 'apps/payee')),
+  },
   { name: 'lint', what: 'the rules of the house', run: tool('eslint', '--max-warnings=0', '.') },
   {
     name: 'format',

@@ -48,6 +48,14 @@ describe('configuration', () => {
     );
   });
 
+  it('serves a page only from a folder that has one', () => {
+    expect(parsePlatformConfig(platform).payeePage).toBeUndefined();
+    const read = () => parsePlatformConfig({ ...platform, PLATFORM_PAYEE_DIR: directory });
+    expect(read).toThrow('PLATFORM_PAYEE_DIR names a folder without index.html');
+    writeFileSync(join(directory, 'index.html'), '');
+    expect(read().payeePage).toBe(directory);
+  });
+
   it('reads caps on fees from files, which SIGHUP reads again', () => {
     const file = join(directory, 'fees');
     const read = () =>

@@ -4,7 +4,8 @@
  *
  * @module
  */
-
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isLoopbackHost, type Secret } from '@pool/core';
 import { readDatabase } from '@pool/database';
 import type { TransactionCaps } from '@pool/evm-sender';
@@ -119,6 +120,7 @@ export function parsePlatformConfig(env: Environment) {
     /** How long after its deadline the sealed notes of a batch that never landed are kept. */
     keepDeadNotesSeconds: read.integer('PLATFORM_DEAD_NOTES_DAYS', 30, 1, 36_500) * 86_400,
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
+    payeePage: readPayeePage(read),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
   };
   if (chains !== undefined && !(config.defaultChain in chains.chains)) {
@@ -245,6 +247,15 @@ function readSwitch(read: Reader, name: string): boolean {
     read.problem(name, 'must be on or off');
   }
   return value === 'on';
+}
+
+/** Folder with the built payee's page. Undefined: there is no page. */
+function readPayeePage(read: Reader): string | undefined {
+  const folder = read.optional('PLATFORM_PAYEE_DIR');
+  if (folder !== undefined && !existsSync(join(folder, 'index.html'))) {
+    read.problem('PLATFORM_PAYEE_DIR', 'names a folder without index.html: build apps/payee first');
+  }
+  return folder;
 }
 
 function readIsProduction(read: Reader): boolean {

@@ -11,6 +11,7 @@ import {
   addApiPages,
   addHealthRoutes,
   addMetricsRoute,
+  addPageFolder,
   createShell,
   describeFailure,
   type Log,
@@ -77,6 +78,8 @@ export type PlatformAppDeps = {
   readonly metrics?: { readonly token: Secret | undefined; readonly measures: readonly Measure[] };
   /** The last findings of the relayer's worker. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
+  /** Folder with the built payee's page. Undefined: there is no `/payee/`. */
+  readonly payeePage?: string | undefined;
   /** Why a chain is closed. Absent: each chain is open. */
   readonly findClosed?: BootstrapSettings['findClosed'];
 };
@@ -100,6 +103,9 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   addHealthRoutes(app, deps.findProblem);
   addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
   addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
+  if (deps.payeePage !== undefined) {
+    addPageFolder(app, { path: '/payee', folder: deps.payeePage });
+  }
   addAuthRoutes(app, {
     db,
     credentials,

@@ -211,6 +211,7 @@ export {
 } from './signing/eip712.ts';
 export { canonicalDigest, canonicalJson } from './text/canonical-json.ts';
 export { cleanMessage } from './text/clean-message.ts';
+export { encodeCsvField } from './text/csv-field.ts';
 export {
   describeCause,
   type EnvFile,

@@ -33,7 +33,7 @@ export { isConfirmed } from './check/confirm-payment.ts';
 export { cancelPayment } from './commands/cancel.ts';
 export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-runs.ts';
-export { checkRecipients, encodeCsvField, type RecipientsOptions } from './commands/recipients.ts';
+export { checkRecipients, type RecipientsOptions } from './commands/recipients.ts';
 export { type RedeliverOptions, redeliver } from './commands/redeliver.ts';
 export {
   beginTenancy,

@@ -59,6 +59,13 @@ export {
   type Pace,
 } from './give-way.ts';
 export {
+  coinDecimals,
+  formatHistoryCsvHead,
+  formatHistoryCsvRows,
+  type HistoryLabels,
+  type HistoryUnits,
+} from './history-csv.ts';
+export {
   addContact,
   assertContactFree,
   type Contact,

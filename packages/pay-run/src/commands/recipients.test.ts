@@ -1,6 +1,6 @@
 // The recipients that are not ready, as text, JSON and CSV.
 
-import { parseEvmAddress } from '@pool/core';
+import { encodeCsvField, parseEvmAddress } from '@pool/core';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,6 @@ import {
   type CheckedRecipient,
   createRecipientsDocument,
   describeRecipients,
-  encodeCsvField,
   encodeRecipientsCsv,
 } from './recipients.ts';
 

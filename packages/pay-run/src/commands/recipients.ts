@@ -5,7 +5,7 @@
  * @module
  */
 import { renameSync, statSync, writeFileSync } from 'node:fs';
-import { type NumberFormat, PoolError, parseEvmAddress } from '@pool/core';
+import { encodeCsvField, type NumberFormat, PoolError, parseEvmAddress } from '@pool/core';
 import type { RecipientStanding } from '@pool/operations';
 import { createRosterError } from '../check/roster-problems.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -168,15 +168,6 @@ export function encodeRecipientsCsv(recipients: readonly CheckedRecipient[]): st
     formatTime(recipient) ?? '',
   ]);
   return [columns, ...rows].map((row) => `${row.map(encodeCsvField).join(',')}\r\n`).join('');
-}
-
-/**
- * One field. A spreadsheet executes a field that begins like a formula, and fields contain texts of other parties. The
- * apostrophe makes such a field text (OWASP, "CSV Injection").
- */
-export function encodeCsvField(text: string): string {
-  const safe = /^[\s]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** ISO 8601, in UTC. */

@@ -1,11 +1,11 @@
 // `disburse-agent history`: table, CSV and JSON, the range, and following.
 import type { History, HistoryEntry } from '@pool/api';
 import { bigintToHex32, PoolError } from '@pool/core';
+import { formatHistoryCsvRows } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli.ts';
 import { showHistory } from './history-command.ts';
 import { parseRange } from './history-range.ts';
-import { formatCsvRows } from './history-view.ts';
 
 const ben = '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 const eva = '0x02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5';
@@ -175,7 +175,7 @@ describe('the CSV of a history', () => {
     'has no field that a spreadsheet executes for the memo %j',
     (memo) => {
       const units = { chain: 'base', symbol: 'USDC', decimals: 6 };
-      const [row = ''] = formatCsvRows(received('1.1', memo), units, labels);
+      const [row = ''] = formatHistoryCsvRows(received('1.1', memo), units, labels, '');
       const field = /,USDC,,,,("(?:[^"]|"")*"|[^,]*),/.exec(row)?.[1] ?? '';
       const text = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
       expect(text).toMatch(/^(?:'|")/);

@@ -15,18 +15,12 @@ import {
   passesByItself,
   withInterruption,
 } from '@pool/pay-run';
+import { formatHistoryCsvHead, formatHistoryCsvRows, type HistoryLabels } from '@pool/wallet';
 import { readLabels, systemClock } from '@pool/wallet/node';
 import { readAgentAddress } from '../../config/config.ts';
 import { openClient, writeLocked } from './balance-command.ts';
 import { parseRange } from './history-range.ts';
-import {
-  feeNote,
-  formatCsvHead,
-  formatCsvRows,
-  formatTableHead,
-  formatTableRow,
-  type Labels,
-} from './history-view.ts';
+import { feeNote, formatTableHead, formatTableRow, missingNote } from './history-view.ts';
 
 export type HistoryOptions = {
   readonly token?: string;
@@ -56,14 +50,14 @@ export async function runHistory(options: HistoryOptions, output: Output): Promi
     );
   }
   const { client, token } = openClient(options);
-  const labels: Labels = readLabels(readAgentAddress(options.envFile).home);
+  const labels: HistoryLabels = readLabels(readAgentAddress(options.envFile).home);
   await withInterruption((signal) =>
     showHistory(client, token, range, { ...options, labels }, output, signal),
   );
   return exitCodes.ok;
 }
 
-type View = Pick<HistoryOptions, 'csv' | 'json' | 'follow'> & { readonly labels: Labels };
+type View = Pick<HistoryOptions, 'csv' | 'json' | 'follow'> & { readonly labels: HistoryLabels };
 
 /** Shows all pages, and with `follow` whatever comes later, until the signal. */
 export async function showHistory(
@@ -147,7 +141,7 @@ async function askPatiently(
 
 function printHead(page: History, { csv, json }: View, out: Output['out']): void {
   if (csv === true) {
-    out(formatCsvHead());
+    out(formatHistoryCsvHead());
   } else if (json !== true) {
     out(formatTableHead(page));
   }
@@ -163,7 +157,7 @@ function printEntry(
     const { chain, symbol, decimals } = page;
     out(JSON.stringify({ chain, symbol, decimals, ...addLabels(entry, labels) }));
   } else if (csv === true) {
-    for (const row of formatCsvRows(entry, page, labels)) {
+    for (const row of formatHistoryCsvRows(entry, page, labels, missingNote)) {
       out(row);
     }
   } else {
@@ -171,7 +165,7 @@ function printEntry(
   }
 }
 
-function addLabels(entry: HistoryEntry, labels: Labels): object {
+function addLabels(entry: HistoryEntry, labels: HistoryLabels): object {
   if (entry.kind !== 'transfer' || entry.payees === undefined) {
     return entry;
   }

@@ -1,19 +1,12 @@
 /**
- * A history as a table for people, and as CSV for spreadsheets and tax programs. Memos come from strangers: in the table they are quoted
- * and escaped, in the CSV no field begins like a formula.
+ * A history as a table for people. Memos come from strangers: they are quoted and escaped.
  *
  * @module
  */
 
-import type { History, HistoryEntry } from '@pool/api';
+import type { HistoryEntry } from '@pool/api';
 import { formatTokenUnits, quote } from '@pool/core';
-import { encodeCsvField } from '@pool/pay-run';
-
-/** Labels of contacts by W. They are added on this machine and sent nowhere. */
-export type Labels = ReadonlyMap<string, string>;
-
-/** What amounts are written in. */
-export type Units = Pick<History, 'chain' | 'symbol' | 'decimals'>;
+import { coinDecimals, type HistoryLabels, type HistoryUnits } from '@pool/wallet';
 
 const tableColumns = [
   'TIME (UTC)',
@@ -28,12 +21,16 @@ const tableColumns = [
 /** Widths fit amounts of most tokens; a longer value moves its row only. */
 const widths = [19, 8, 18, 14, 14, 66];
 
-export function formatTableHead({ symbol }: Units): string {
+export function formatTableHead({ symbol }: HistoryUnits): string {
   const names = tableColumns.map((name) => (name === 'AMOUNT' ? `AMOUNT (${symbol})` : name));
   return formatCells(names);
 }
 
-export function formatTableRow(entry: HistoryEntry, units: Units, labels: Labels): string {
+export function formatTableRow(
+  entry: HistoryEntry,
+  units: HistoryUnits,
+  labels: HistoryLabels,
+): string {
   const format = (amount: string): string => formatTokenUnits(BigInt(amount), units.decimals);
   const time = entry.time.replace('T', ' ').replace('Z', '');
   const [what, amount, change] = describeSums(entry, format);
@@ -77,24 +74,21 @@ function describeSums(
   }
 }
 
-/** The chain's own coin has 18 decimals, and chains.json does not name it. */
-const coinDecimals = 18;
-
 /** Of `send --self-submit`. */
-function describeGas(entry: HistoryEntry, { chain }: Units): string {
+function describeGas(entry: HistoryEntry, { chain }: HistoryUnits): string {
   return 'gasWei' in entry && entry.gasWei !== undefined
     ? `gas ${formatTokenUnits(BigInt(entry.gasWei), coinDecimals)} coin of ${chain}`
     : '';
 }
 
 /** Of a spend whose change is more than the notes that this agent has of it. */
-const missingNote =
+export const missingNote =
   'amount unknown: a note that this spend used up is missing; take it with "disburse-agent notes import"';
 
 function describeDetails(
   entry: HistoryEntry,
   format: (amount: string) => string,
-  labels: Labels,
+  labels: HistoryLabels,
 ): string {
   switch (entry.kind) {
     case 'received':
@@ -119,87 +113,7 @@ function describeDetails(
 }
 
 /** A contact as `@label (W)`, anybody else as W. */
-export function nameOf(walletPub: string, labels: Labels): string {
+export function nameOf(walletPub: string, labels: HistoryLabels): string {
   const label = labels.get(walletPub);
   return label === undefined ? walletPub : `@${label} (${walletPub})`;
-}
-
-/**
- * Columns of Koinly's universal format, which other programs map by name, then ours. One row for each payee. A merge moves nothing and has
- * no row.
- */
-const csvColumns = [
-  'Date',
-  'Sent Amount',
-  'Sent Currency',
-  'Received Amount',
-  'Received Currency',
-  'Fee Amount',
-  'Fee Currency',
-  'Label',
-  'Description',
-  'TxHash',
-  'Recipient',
-  'Contact',
-  'Change Amount',
-  'Balance',
-] as const;
-
-export function formatCsvHead(): string {
-  return csvColumns.join(',');
-}
-
-/** Rows of one entry, without line ends. */
-export function formatCsvRows(
-  entry: HistoryEntry,
-  { chain, symbol, decimals }: Units,
-  labels: Labels,
-): readonly string[] {
-  const format = (amount: string): string => formatTokenUnits(BigInt(amount), decimals);
-  const date = `${entry.time.replace('T', ' ').replace('Z', '')} UTC`;
-  // Once for each transaction. Empty: nothing that this agent knows of.
-  const fee =
-    'gasWei' in entry && entry.gasWei !== undefined
-      ? [formatTokenUnits(BigInt(entry.gasWei), coinDecimals), `coin of ${chain}`]
-      : ['', ''];
-  type Moved = { sent?: string; received?: string; recipient?: string; memo?: string | undefined };
-  const row = ({ sent, received, recipient = '', memo = '' }: Moved, isLast: boolean): string =>
-    [
-      date,
-      ...(sent === undefined ? ['', ''] : [format(sent), symbol]),
-      ...(received === undefined ? ['', ''] : [format(received), symbol]),
-      ...(isLast ? fee : ['', '']),
-      '',
-      memo,
-      entry.txHash,
-      recipient,
-      labels.get(recipient) ?? '',
-      // Once for each transaction, so that a sum over the column is right.
-      isLast && 'change' in entry ? format(entry.change) : '',
-      isLast ? format(entry.balance) : '',
-    ]
-      .map(encodeCsvField)
-      .join(',');
-  switch (entry.kind) {
-    case 'received':
-      // Change whose spend is not known here: no income.
-      return [row({ received: entry.amount, memo: entry.isChange ? 'change' : entry.memo }, true)];
-    case 'send':
-      return [row({ sent: entry.amount, recipient: entry.address }, true)];
-    case 'merge':
-      return [];
-    case 'transfer': {
-      if (entry.amount === undefined) {
-        return [row({ recipient: 'unknown', memo: missingNote }, true)];
-      }
-      const unknown = { walletPub: 'unknown', amount: entry.amount, memo: undefined };
-      const payees = entry.payees ?? [unknown];
-      return payees.map((payee, place) =>
-        row(
-          { sent: payee.amount, recipient: payee.walletPub, memo: payee.memo },
-          place === payees.length - 1,
-        ),
-      );
-    }
-  }
 }

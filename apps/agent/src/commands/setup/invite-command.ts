@@ -7,10 +7,9 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { InvitationLink } from '@pool/api';
-import { PoolError, type Secret } from '@pool/core';
+import { encodeCsvField, PoolError, type Secret } from '@pool/core';
 import {
   createPerson,
-  encodeCsvField,
   exitCodes,
   findPersonProblem,
   keyOfPerson,

@@ -1,0 +1,114 @@
+/**
+ * The page: which account this browser has, whether it is open, and the way from an invitation to an open account.
+ *
+ * @module
+ */
+import { useEffect, useState } from 'preact/hooks';
+import { View } from './parts/elements.tsx';
+import { describeFailure } from './parts/task.tsx';
+import { texts } from './texts.ts';
+import { InvitationView, LockedView, RestoreView, WelcomeView } from './views/before.tsx';
+import { MakeAccountView } from './views/make-account.tsx';
+import { OpenAccount } from './views/open-account.tsx';
+import type { AccountDraft, Invitation, PayeeAccounts, PayeeWallet } from './wallet-port.ts';
+
+type Screen =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'welcome'; readonly problem: string | undefined }
+  | { readonly kind: 'invitation'; readonly invitation: Invitation }
+  | { readonly kind: 'restore' }
+  | { readonly kind: 'making'; readonly draft: AccountDraft }
+  | { readonly kind: 'locked'; readonly isAutomatic: boolean }
+  | { readonly kind: 'open'; readonly wallet: PayeeWallet };
+
+/** `invitation` is the code of the link that opened the page. */
+export function App({
+  accounts,
+  invitation: code,
+}: {
+  readonly accounts: PayeeAccounts;
+  readonly invitation: string | undefined;
+}) {
+  const [screen, setScreen] = useState<Screen>({ kind: 'loading' });
+
+  async function begin(isAutomatic = false): Promise<void> {
+    if ((await accounts.findAccount()) !== undefined) {
+      setScreen({ kind: 'locked', isAutomatic });
+    } else if (code === undefined) {
+      setScreen({ kind: 'welcome', problem: undefined });
+    } else {
+      setScreen({ kind: 'invitation', invitation: await accounts.readInvitation(code) });
+    }
+  }
+  const restart = (isAutomatic = false): void => {
+    begin(isAutomatic).catch((error: unknown) =>
+      setScreen({ kind: 'welcome', problem: describeFailure(error) }),
+    );
+  };
+  useEffect(restart, []);
+
+  const onOpen = (wallet: PayeeWallet): void => setScreen({ kind: 'open', wallet });
+  const onRestore = (): void => setScreen({ kind: 'restore' });
+  return (
+    <>
+      <a class="skip" href="#content">
+        {texts.skipToContent}
+      </a>
+      <header class="no-print">{texts.title}</header>
+      <main id="content" tabIndex={-1}>
+        {renderScreen()}
+      </main>
+    </>
+  );
+
+  function renderScreen() {
+    switch (screen.kind) {
+      case 'loading':
+        return <View title={texts.loading}>{null}</View>;
+      case 'welcome':
+        return <WelcomeView problem={screen.problem} onRestore={onRestore} />;
+      case 'invitation':
+        return (
+          <InvitationView
+            invitation={screen.invitation}
+            onAccept={async () =>
+              setScreen({ kind: 'making', draft: await accounts.createAccount() })
+            }
+            onRestore={onRestore}
+          />
+        );
+      case 'restore':
+        return (
+          <RestoreView
+            accounts={accounts}
+            onDraft={(draft) => setScreen({ kind: 'making', draft })}
+            onBack={restart}
+          />
+        );
+      case 'making':
+        return (
+          <MakeAccountView
+            draft={screen.draft}
+            onOpen={onOpen}
+            onCancel={() => {
+              screen.draft.discard().then(
+                () => restart(),
+                () => restart(),
+              );
+            }}
+          />
+        );
+      case 'locked':
+        return (
+          <LockedView
+            accounts={accounts}
+            isAutomatic={screen.isAutomatic}
+            onOpen={onOpen}
+            onRestore={onRestore}
+          />
+        );
+      case 'open':
+        return <OpenAccount wallet={screen.wallet} invitation={code} onLocked={restart} />;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Work that the page waits for: its progress, and its failure in words that say what to do.
+ *
+ * @module
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { createTimeLeft } from '../model/time-left.ts';
+import { texts } from '../texts.ts';
+import type { OnProgress, Progress } from '../wallet-port.ts';
+import { Notice } from './elements.tsx';
+
+export type Task = {
+  readonly isBusy: boolean;
+  readonly progress: Progress | undefined;
+  /** Of the last failure. */
+  readonly failure: string | undefined;
+  /** Runs the work, unless other work of this task runs. A failure is shown and not thrown. */
+  readonly run: (work: (onProgress: OnProgress) => Promise<void>) => void;
+};
+
+/** One piece of work at a time: a second click does nothing. */
+export function useTask(): Task {
+  const [state, setState] = useState<Omit<Task, 'run'>>({
+    ...{ isBusy: false, progress: undefined, failure: undefined },
+  });
+  const isRunning = useRef(false);
+  const isMounted = useRef(true);
+  useEffect(
+    () => () => {
+      isMounted.current = false;
+    },
+    [],
+  );
+  const show = (next: Omit<Task, 'run'>): void => {
+    if (isMounted.current) setState(next);
+  };
+  return {
+    ...state,
+    run(work) {
+      if (isRunning.current) return;
+      isRunning.current = true;
+      show({ isBusy: true, progress: undefined, failure: undefined });
+      work((progress) => show({ isBusy: true, progress, failure: undefined })).then(
+        () => {
+          isRunning.current = false;
+          show({ isBusy: false, progress: undefined, failure: undefined });
+        },
+        (error: unknown) => {
+          isRunning.current = false;
+          show({ isBusy: false, progress: undefined, failure: describeFailure(error) });
+        },
+      );
+    },
+  };
+}
+
+/** An error in words. Errors that crossed a thread keep their code and lose their class. */
+export function describeFailure(error: unknown): string {
+  const code = readCode(error) ?? 'unknown';
+  return texts.errors[code] ?? texts.unknownError(code);
+}
+
+/** Short words only: a code is shown, and anything can be thrown. */
+function readCode(error: unknown): string | undefined {
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error && error.code;
+  return typeof code === 'string' && /^[a-z0-9_-]{1,64}$/.test(code) ? code : undefined;
+}
+
+/** What a task shows of itself. */
+export function TaskState({ task }: { readonly task: Task }) {
+  return (
+    <>
+      {task.isBusy && task.progress && <Work progress={task.progress} />}
+      {task.failure !== undefined && <Notice kind="failure">{task.failure}</Notice>}
+    </>
+  );
+}
+
+/** Progress with the time left. A screen reader hears the stages, and not every second. */
+function Work({ progress }: { readonly progress: Progress }) {
+  const { stage, fraction } = progress;
+  const timeLeft = useRef({ stage, estimate: createTimeLeft() });
+  if (timeLeft.current.stage !== stage) {
+    timeLeft.current = { stage, estimate: createTimeLeft() };
+  }
+  const seconds =
+    fraction === undefined ? undefined : timeLeft.current.estimate(fraction, performance.now());
+  return (
+    <div class="work">
+      <p role="status">{texts.progress.stages[stage]}</p>
+      <progress
+        aria-label={texts.progress.stages[stage]}
+        max={1}
+        {...(fraction === undefined ? {} : { value: fraction })}
+      />
+      <p class="hint">
+        {seconds === undefined ? texts.progress.keepOpen : texts.progress.secondsLeft(seconds)}
+      </p>
+    </div>
+  );
+}

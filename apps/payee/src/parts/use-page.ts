@@ -1,0 +1,48 @@
+/**
+ * What the views take from the browser's window: the place in the page's address, and whether somebody uses it.
+ *
+ * @module
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** The part of the address behind `#`. Links and the browser's back button change it. */
+export function useRoute(): string {
+  const [route, setRoute] = useState(readRoute);
+  useEffect(() => {
+    const update = (): void => {
+      // The link that skips the navigation names no view.
+      if (readRoute() !== 'content') setRoute(readRoute());
+    };
+    addEventListener('hashchange', update);
+    return () => removeEventListener('hashchange', update);
+  }, []);
+  return route === '' ? 'home' : route;
+}
+
+function readRoute(): string {
+  return location.hash.slice(1);
+}
+
+/** Calls once nobody has touched the page for this time. A device that slept counts its time. */
+export function useIdle(idleMs: number, onIdle: () => void): void {
+  const handler = useRef(onIdle);
+  handler.current = onIdle;
+  useEffect(() => {
+    let usedAtMs = Date.now();
+    const note = (): void => {
+      if (Date.now() - usedAtMs < idleMs) usedAtMs = Date.now();
+    };
+    const timer = setInterval(() => {
+      if (Date.now() - usedAtMs >= idleMs) {
+        clearInterval(timer);
+        handler.current();
+      }
+    }, 1_000);
+    const events = ['pointerdown', 'keydown', 'scroll'] as const;
+    for (const event of events) addEventListener(event, note, { passive: true });
+    return () => {
+      clearInterval(timer);
+      for (const event of events) removeEventListener(event, note);
+    };
+  }, [idleMs]);
+}

@@ -1,0 +1,298 @@
+/**
+ * Every text of the page, in English. A translation is another object of the same shape.
+ *
+ * @module
+ */
+import type { Readiness } from '@pool/api';
+import type { Invitation, Progress } from './wallet-port.ts';
+
+const readiness: Readonly<Record<Readiness, { readonly title: string; readonly text: string }>> = {
+  ready: { title: 'You can be paid', text: 'Your account is eligible.' },
+  eligibility_pending: {
+    title: 'Waiting for review',
+    text: 'Your account is registered, and its eligibility is being checked. You can close this page and come back.',
+  },
+  eligibility_failed: {
+    title: 'The review did not answer',
+    text: 'Your account is registered. The eligibility check could not be reached. Try again.',
+  },
+  eligibility_disabled: {
+    title: 'You cannot be paid here yet',
+    text: 'This platform has no eligibility check. Ask the person who invited you.',
+  },
+  not_enrolled: {
+    title: 'Not registered yet',
+    text: 'Your account is on this device only. Register it, so that you can be paid.',
+  },
+};
+
+const invitationStates: Readonly<Record<Exclude<Invitation['state'], 'open'>, string>> = {
+  used: 'This invitation was used. If you used it, open or restore your account below. If you did not, tell the person who sent it.',
+  expired: 'This invitation has expired. Ask the person who sent it for a new one.',
+  revoked: 'This invitation was withdrawn. Ask the person who sent it.',
+};
+
+const stages: Readonly<Record<Progress['stage'], string>> = {
+  syncing: 'Reading the chain',
+  checking: 'Checking',
+  signing: 'Signing',
+  proving: 'Making the proof on this device',
+  settling: 'Waiting for the chain',
+};
+
+/** By code of the error. What happened, then what to do. */
+const errors: Readonly<Record<string, string>> = {
+  account_not_opened:
+    'That does not open this account. Use the passkey or the words of this account.',
+  insufficient_funds: 'Your account does not have that much. Enter a smaller amount.',
+  invalid_account_file:
+    'What this browser stores of your account was changed or damaged. Restore the account from your words.',
+  invalid_contact:
+    'This name cannot be used: it is taken, or it looks like that of another contact. Choose another one.',
+  invalid_recovery_words:
+    'These are not the recovery words of an account. Compare each word with your copy, in order.',
+  'unregistered-recipient':
+    'This wallet has no account that can be paid. Ask its owner to register first.',
+  equal_withdrawal:
+    'An equal withdrawal is under way, or was made in the last 24 hours. Look at your history before you repeat it.',
+  platform_unreachable:
+    'The platform does not answer. Check your connection and try again. Nothing was sent.',
+  chain_unreachable:
+    'The chain does not answer. Check your connection and try again. Nothing was sent.',
+  rate_limited: 'Too many requests. Wait a minute and try again.',
+  not_invited: 'An invitation is needed. Open the link that was sent to you.',
+  invitation_taken:
+    'Another account has used this invitation. Tell the person who sent it, and ask for a new one.',
+  invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
+  passkey_failed: 'The passkey could not be used. Try again, or use another passkey or browser.',
+};
+
+export const texts = {
+  title: 'Pool',
+  skipToContent: 'Skip to the content',
+  loading: 'Loading',
+  back: 'Back',
+  next: 'Continue',
+  cancel: 'Cancel',
+  token: 'Token',
+
+  welcome: {
+    title: 'Your private account',
+    noInvitation:
+      'An employer who pays you with Pool sends you a link. Open the link to make an account. If you have an account, restore it from its words.',
+    restore: 'Restore an account from its words',
+  },
+  invitation: {
+    title: (employer: string) => `${employer} invites you`,
+    unknown:
+      'This link is not an invitation of this platform. Check that you copied all of it, or ask for a new one.',
+    facts: 'The invitation',
+    from: 'From',
+    platform: 'Platform',
+    chain: 'Chain',
+    pool: 'Pool contract',
+    until: 'Valid until',
+    youSee: 'What you see',
+    youSeeList: ['Your payslips, your balance, and who paid you.', 'Nothing of your colleagues.'],
+    theySee: 'What others see',
+    theySeeList: [
+      'Your employer knows what it pays you. It does not see what you do with the money.',
+      'The platform sees that you have an account, and when you use it. It sees no amounts.',
+      'The public chain shows neither you nor your salary, until you withdraw: a withdrawal shows its amount, its address and its time.',
+    ],
+    youKeep: 'What only you have',
+    youKeepList: [
+      'The keys. They are made on this device and never leave it.',
+      'If you lose the passkey and the words, nobody can give the money back.',
+      'The platform serves this page. Who does not trust it runs the page from a downloaded folder.',
+    ],
+    accept: 'Make my account',
+    states: invitationStates,
+  },
+  account: {
+    wordsTitle: 'Write down these 24 words',
+    wordsText:
+      'They are your account. Whoever reads them can take the money. Write them on paper, in order, and keep the paper where you keep your passport. Do not photograph them, and type them nowhere but here.',
+    words: 'Your recovery words',
+    wordsDone: 'I have written them down',
+    trialTitle: 'Try your words',
+    trialText: 'Look at your paper, not at a copy, and type these three words.',
+    trialWord: (number: number) => `Word ${number}`,
+    trialWrong: (numbers: readonly number[]) =>
+      `${numbers.length === 1 ? 'Word' : 'Words'} ${numbers.join(' and ')} ${numbers.length === 1 ? 'is' : 'are'} not right. Look at your paper again, or go back to see the words.`,
+    showAgain: 'Show the words again',
+    passkeyTitle: 'Make a passkey',
+    passkeyText:
+      'A passkey opens your account with your fingerprint, your face or the code of your device. It works on this site only: another page that looks the same gets nothing.',
+    makePasskey: 'Make a passkey',
+    cancelled: 'No passkey was made. Try again when you are ready.',
+    noPrfTitle: 'This device cannot keep your account',
+    noPrfText:
+      'The passkey was made, but it cannot protect a key: this browser or device has no PRF. Choose another place for the passkey, such as your phone or a security key. Or go on without one: then you type your 24 words each time you open the account.',
+    secondCopy:
+      'I have the words on two papers, which I keep in different places. Without a passkey they are the only way to my money.',
+    otherPasskey: 'Use another device for the passkey',
+    withoutPasskey: 'Go on with the words alone',
+    making: 'Storing your account on this device',
+  },
+  restore: {
+    title: 'Restore your account',
+    text: 'Type or paste your 24 words in their order. They stay on this device.',
+    words: 'Recovery words',
+    count: (count: number) => `${count} of 24 words`,
+    submit: 'Restore',
+  },
+  locked: {
+    title: 'Your account is locked',
+    text: 'Open it with your passkey.',
+    unlock: 'Open with my passkey',
+    other: 'Use my words',
+    lock: 'Lock',
+    autoLocked: 'It was locked because you did not use it for a while.',
+  },
+  readiness,
+  enrol: 'Register my account',
+  checkAgain: 'Check again',
+
+  nav: {
+    label: 'Account',
+    home: 'Account',
+    withdraw: 'Withdraw',
+    transfer: 'Pay',
+    history: 'History',
+  },
+  home: {
+    balance: 'Balance',
+    spendable: (amount: string) => `${amount} can be spent now`,
+    asOf: (block: number) => `As of block ${block}`,
+    payslips: 'Payslips',
+    noPayslips: 'No payslip yet. It appears here minutes after you are paid.',
+    from: (payer: string) => `From ${payer}`,
+    unknownPayer: 'Payer not known to this device',
+    total: (amount: string) => `Together ${amount}`,
+    refresh: 'Read the chain again',
+    address: 'Your wallet',
+    walletPub: 'To be paid by a colleague, give them this key',
+  },
+  payslip: {
+    title: 'Payslip',
+    print: 'Print',
+    amount: 'Amount',
+    from: 'From',
+    memo: 'Text',
+    received: 'Received',
+    transaction: 'Transaction',
+    to: 'To wallet',
+    note: 'Made by the payee’s own page from the notes on the chain.',
+  },
+  amount: {
+    label: (symbol: string) => `Amount in ${symbol}`,
+    all: (amount: string) => `You can spend ${amount}`,
+    'too-much': (spendable: string) => `You can spend at most ${spendable}. Enter less.`,
+    'too-many-decimals': (symbol: string, decimals: number) =>
+      `${symbol} has ${decimals} decimals. Write fewer digits after the point.`,
+    'not-an-amount': 'This is not an amount above zero. Write digits, for example 1234.50.',
+    unclear: 'This can be read in more than one way. Choose what you mean:',
+    missing: 'Enter an amount.',
+  },
+  withdraw: {
+    title: 'Withdraw',
+    own: 'To your own wallet',
+    other: 'To another address',
+    saved: 'Addresses you used before',
+    where: 'Where to',
+    address: 'Address',
+    ownName: 'your own wallet',
+    usedName: 'an address you used before',
+    missing: 'Enter an address.',
+    problems: {
+      'foreign-characters':
+        'This text has characters that no address has, perhaps letters that only look right. Copy the address again from its owner.',
+      'wallet-public-key':
+        'This is a wallet key, for payments inside the pool. Use “Pay”, or enter an address.',
+      'wrong-checksum':
+        'The checksum is wrong: at least one character is another one. Copy the address again from its owner.',
+      'wrong-length': 'An address has 42 characters. Copy all of it.',
+      'not-an-address': 'This is not an address. An address begins with 0x.',
+      'pool-contract': 'This is a contract of the pool. Money sent to it is lost.',
+    },
+    warnings: {
+      'no-checksum':
+        'Without capital letters, a typing error in the address is not noticed. Compare every character.',
+      'looks-like': (name: string, known: string) =>
+        `It begins and ends like ${name} (${known}), but is another address. Attackers make such addresses. Compare every character.`,
+      'new-address': 'You have never withdrawn to this address. Compare it with its owner’s.',
+    },
+    public: 'What becomes public',
+    publicList: (amount: string, address: string) => [
+      `The chain shows for good that ${amount} went to ${address}, and when.`,
+      'It does not show that the money was yours, or which payslip it is from.',
+    ],
+    linkTitle: 'This can be linked to your payslip',
+    links: {
+      'equal-amount': (date: string) =>
+        `The amount is that of your payslip of ${date}. Who knows your salary recognises it.`,
+      'equal-sum': (count: number) =>
+        `The amount is the sum of your last ${count} payslips. Who knows your salary can add them up.`,
+      'same-day': (time: string) =>
+        `You were paid within the last day. Few withdraw then: wait until after ${time}.`,
+    },
+    suggestion: (amount: string) => `Withdraw ${amount} instead`,
+    suggestionText: 'Many people withdraw round amounts. The rest stays in your account.',
+    review: 'Review',
+    reviewTitle: 'Check before you send',
+    amountLine: 'Amount',
+    toLine: 'To',
+    feeLine: 'Fee',
+    noFee: 'None: the platform pays the network',
+    restLine: 'Stays in the pool',
+    final: 'A withdrawal cannot be undone.',
+    send: 'Withdraw now',
+    doneTitle: 'Sent',
+    done: (amount: string) => `${amount} left the pool.`,
+    reverted: 'The chain refused the withdrawal. Nothing moved. You can try again.',
+  },
+  transfer: {
+    title: 'Pay inside the pool',
+    text: 'The chain shows neither you, nor the payee, nor the amount.',
+    to: 'To',
+    choose: 'Choose a contact',
+    none: 'You have no contacts yet. Add one below.',
+    missing: 'Choose whom to pay.',
+    add: 'Add a contact',
+    label: 'Name, for you only',
+    walletPub: 'Their wallet key (begins with 0x02 or 0x03)',
+    save: 'Save the contact',
+    send: 'Pay now',
+    done: (amount: string, label: string) => `${label} has ${amount}.`,
+    reverted: 'The chain refused the payment. Nothing moved. You can try again.',
+  },
+  history: {
+    title: 'History',
+    empty: 'Nothing has happened yet.',
+    csv: 'Download as CSV',
+    csvName: (symbol: string) => `pool-history-${symbol}.csv`,
+    columns: { time: 'Time', what: 'What', amount: 'Amount', details: 'Details' },
+    kinds: {
+      received: 'Received',
+      change: 'Change',
+      send: 'Withdrawn',
+      transfer: 'Paid',
+      merge: 'Merged notes',
+    },
+    to: (name: string) => `to ${name}`,
+    unknownAmount: 'unknown',
+    missingNote: 'amount unknown: a note that was used up is missing on this device',
+  },
+  progress: {
+    stages,
+    secondsLeft: (seconds: number) =>
+      seconds < 90
+        ? `About ${seconds} seconds left`
+        : `About ${Math.round(seconds / 60)} minutes left`,
+    keepOpen: 'You may leave this page. It goes on where it was when you come back.',
+  },
+  errors,
+  unknownError: (code: string) =>
+    `Something went wrong (${code}). Try again. If it stays, tell your employer this code.`,
+} as const;

@@ -1,0 +1,196 @@
+/**
+ * The open account: whether it can be paid, what it has, and its payslips by month.
+ *
+ * @module
+ */
+import type { Readiness } from '@pool/api';
+import { formatTokenAmount } from '@pool/core';
+import type { ComponentChildren } from 'preact';
+import { groupPayslips, type PayslipEntry } from '../model/months.ts';
+import { Button, Code, Facts, Foreign, Notice, View } from '../parts/elements.tsx';
+import { formatDate, formatMonth, formatTime } from '../parts/format.ts';
+import { type Task, TaskState, useTask } from '../parts/task.tsx';
+import { texts } from '../texts.ts';
+import type { Balance, Identity, PayeeHistory } from '../wallet-port.ts';
+
+/** What the wallet last said. Undefined: it was not asked yet. */
+export type Account = {
+  readonly readiness: Readiness;
+  readonly balance: Balance;
+  readonly history: PayeeHistory;
+};
+
+export function HomeView({
+  identity,
+  account,
+  refresh,
+  onRefresh,
+  onEnrol,
+}: {
+  readonly identity: Identity;
+  readonly account: Account | undefined;
+  readonly refresh: Task;
+  readonly onRefresh: () => void;
+  readonly onEnrol: () => Promise<void>;
+}) {
+  const { home } = texts;
+  return (
+    <View title={texts.nav.home}>
+      {account !== undefined && (
+        <>
+          <State readiness={account.readiness} onEnrol={onEnrol} />
+          <BalanceFacts account={account} />
+        </>
+      )}
+      <Button isDisabled={refresh.isBusy} onClick={onRefresh}>
+        {home.refresh}
+      </Button>
+      <TaskState task={refresh} />
+      {account !== undefined && <Payslips history={account.history} />}
+      <section>
+        <h2>{home.address}</h2>
+        <Code text={identity.address} />
+        <p class="hint">{home.walletPub}</p>
+        <Code text={identity.walletPub} />
+      </section>
+    </View>
+  );
+}
+
+/** Eligible or not, and what can be done about it. */
+function State({
+  readiness,
+  onEnrol,
+}: {
+  readonly readiness: Readiness;
+  readonly onEnrol: () => Promise<void>;
+}) {
+  const task = useTask();
+  const { title, text } = texts.readiness[readiness];
+  const label = readiness === 'not_enrolled' ? texts.enrol : texts.checkAgain;
+  const canAct = readiness !== 'ready' && readiness !== 'eligibility_disabled';
+  return (
+    <Notice kind={readiness === 'ready' ? 'note' : 'warning'} title={title}>
+      <p>{text}</p>
+      {canAct && (
+        <Button isMain isDisabled={task.isBusy} onClick={() => task.run(onEnrol)}>
+          {label}
+        </Button>
+      )}
+      <TaskState task={task} />
+    </Notice>
+  );
+}
+
+function BalanceFacts({ account }: { readonly account: Account }) {
+  const { balance, history } = account;
+  const { home } = texts;
+  return (
+    <section>
+      <h2>{home.balance}</h2>
+      <p class="balance">{formatTokenAmount(balance.total, history)}</p>
+      {balance.spendable < balance.total && (
+        <p>{home.spendable(formatTokenAmount(balance.spendable, history))}</p>
+      )}
+      <p class="hint">{home.asOf(balance.asOfBlock)}</p>
+    </section>
+  );
+}
+
+function Payslips({ history }: { readonly history: PayeeHistory }) {
+  const { home } = texts;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const months = groupPayslips(history.entries, timeZone);
+  return (
+    <section>
+      <h2>{home.payslips}</h2>
+      {months.length === 0 && <p>{home.noPayslips}</p>}
+      {months.map(({ key, payslips, total }) => (
+        <section key={key}>
+          <h3>{formatMonth(key)}</h3>
+          {payslips.length > 1 && <p>{home.total(formatTokenAmount(total, history))}</p>}
+          <ul class="cards">
+            {payslips.map((payslip) => (
+              <PayslipCard key={payslip.id} payslip={payslip} history={history} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </section>
+  );
+}
+
+function PayslipCard({
+  payslip,
+  history,
+}: {
+  readonly payslip: PayslipEntry;
+  readonly history: PayeeHistory;
+}) {
+  const date = formatDate(payslip.time);
+  return (
+    <li>
+      <a href={`#payslip/${payslip.id}`}>
+        <strong>{formatTokenAmount(BigInt(payslip.amount), history)}</strong>
+        <span>{date}</span>
+      </a>
+      {payslip.memo !== undefined && (
+        <p>
+          <Foreign text={payslip.memo} />
+        </p>
+      )}
+      <p class="hint">
+        <Payer payslip={payslip} history={history} />
+      </p>
+    </li>
+  );
+}
+
+function Payer({
+  payslip,
+  history,
+}: {
+  readonly payslip: PayslipEntry;
+  readonly history: PayeeHistory;
+}): ComponentChildren {
+  const payer = history.payers[payslip.txHash];
+  return payer === undefined ? texts.home.unknownPayer : <Foreign text={payer} />;
+}
+
+/** One payslip on a page of its own, as it is printed. */
+export function PayslipView({
+  payslip,
+  history,
+  identity,
+}: {
+  readonly payslip: PayslipEntry;
+  readonly history: PayeeHistory;
+  readonly identity: Identity;
+}) {
+  const { payslip: words } = texts;
+  return (
+    <View title={words.title}>
+      <Facts
+        rows={[
+          [words.amount, formatTokenAmount(BigInt(payslip.amount), history)],
+          [words.received, formatTime(payslip.time)],
+          [words.from, <Payer key="from" payslip={payslip} history={history} />],
+          ...(payslip.memo === undefined
+            ? []
+            : [[words.memo, <Foreign key="memo" text={payslip.memo} />] as const]),
+          [words.to, <Code key="to" text={identity.address} />],
+          [words.transaction, <Code key="transaction" text={payslip.txHash} />],
+        ]}
+      />
+      <p class="hint">{words.note}</p>
+      <div class="no-print">
+        <Button isMain onClick={() => globalThis.print()}>
+          {words.print}
+        </Button>
+        <p>
+          <a href="#home">{texts.back}</a>
+        </p>
+      </div>
+    </View>
+  );
+}

@@ -1,0 +1,168 @@
+/**
+ * The open account: what the wallet says, the navigation, and locking.
+ *
+ * @module
+ */
+import type { EvmAddress } from '@pool/core';
+import { useEffect, useState } from 'preact/hooks';
+import { View } from '../parts/elements.tsx';
+import { useTask } from '../parts/task.tsx';
+import { useIdle, useRoute } from '../parts/use-page.ts';
+import { texts } from '../texts.ts';
+import type { Contact, OnProgress, PayeeWallet } from '../wallet-port.ts';
+import { HistoryView } from './history.tsx';
+import { type Account, HomeView, PayslipView } from './home.tsx';
+import { TransferView } from './transfer.tsx';
+import { WithdrawView } from './withdraw.tsx';
+
+/** An open account that nobody uses is locked after this time. */
+const idleMs = 5 * 60_000;
+
+type Known = {
+  readonly contacts: readonly Contact[];
+  readonly saved: readonly EvmAddress[];
+};
+
+export function OpenAccount({
+  wallet,
+  invitation,
+  onLocked,
+}: {
+  readonly wallet: PayeeWallet;
+  readonly invitation: string | undefined;
+  readonly onLocked: (isAutomatic: boolean) => void;
+}) {
+  const refresh = useTask();
+  const [token, setToken] = useState(wallet.tokens[0]?.symbol ?? '');
+  const [account, setAccount] = useState<Account>();
+  const [known, setKnown] = useState<Known>({ contacts: [], saved: [] });
+  const route = useRoute();
+
+  const lock = (isAutomatic: boolean): void => {
+    wallet.close().then(
+      () => onLocked(isAutomatic),
+      () => onLocked(isAutomatic),
+    );
+  };
+  useIdle(idleMs, () => lock(true));
+
+  async function read(): Promise<void> {
+    const [readiness, balance, history, contacts, saved] = await Promise.all([
+      wallet.readiness(),
+      wallet.balance(token),
+      wallet.history(token),
+      wallet.contacts(),
+      wallet.savedAddresses(),
+    ]);
+    setAccount({ readiness, balance, history });
+    setKnown({ contacts, saved });
+  }
+  const onRefresh = (): void =>
+    refresh.run(async (onProgress: OnProgress) => {
+      // What is stored is shown before the chain is read.
+      await read();
+      await wallet.sync(onProgress);
+      await read();
+    });
+  useEffect(onRefresh, [wallet, token]);
+
+  return (
+    <>
+      <Navigation current={route} onLock={() => lock(false)} />
+      {wallet.tokens.length > 1 && (
+        <Tokens tokens={wallet.tokens.map(({ symbol }) => symbol)} {...{ token, setToken }} />
+      )}
+      {renderRoute()}
+    </>
+  );
+
+  function renderRoute() {
+    const [place = '', id] = route.split('/');
+    const payslip = account?.history.entries.find((entry) => entry.id === id);
+    if (account === undefined || place === 'home' || place === '') {
+      return (
+        <HomeView
+          identity={wallet.identity}
+          account={account}
+          refresh={refresh}
+          onRefresh={onRefresh}
+          onEnrol={async () => {
+            await wallet.enrol(invitation);
+            await read();
+          }}
+        />
+      );
+    }
+    const shared = { wallet, account, onSpent: onRefresh };
+    switch (place) {
+      case 'withdraw':
+        return <WithdrawView {...shared} saved={known.saved} />;
+      case 'transfer':
+        return (
+          <TransferView
+            {...shared}
+            contacts={known.contacts}
+            onContact={(added) => setKnown({ ...known, contacts: [...known.contacts, added] })}
+          />
+        );
+      case 'history':
+        return <HistoryView history={account.history} contacts={known.contacts} />;
+      case 'payslip':
+        if (payslip?.kind === 'received') {
+          return (
+            <PayslipView payslip={payslip} history={account.history} identity={wallet.identity} />
+          );
+        }
+    }
+    return (
+      <View title={texts.payslip.title}>
+        <a href="#home">{texts.back}</a>
+      </View>
+    );
+  }
+}
+
+function Navigation({
+  current,
+  onLock,
+}: {
+  readonly current: string;
+  readonly onLock: () => void;
+}) {
+  const { nav } = texts;
+  return (
+    <nav class="no-print" aria-label={nav.label}>
+      {(['home', 'withdraw', 'transfer', 'history'] as const).map((place) => (
+        <a key={place} href={`#${place}`} aria-current={current === place ? 'page' : undefined}>
+          {nav[place]}
+        </a>
+      ))}
+      <button type="button" onClick={onLock}>
+        {texts.locked.lock}
+      </button>
+    </nav>
+  );
+}
+
+function Tokens({
+  tokens,
+  token,
+  setToken,
+}: {
+  readonly tokens: readonly string[];
+  readonly token: string;
+  readonly setToken: (token: string) => void;
+}) {
+  return (
+    <label class="field">
+      {texts.token}
+      <select value={token} onChange={(event) => setToken(event.currentTarget.value)}>
+        {tokens.map((symbol) => (
+          <option key={symbol} value={symbol}>
+            {symbol}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

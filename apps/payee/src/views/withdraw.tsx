@@ -1,0 +1,248 @@
+/**
+ * A withdrawal: where to, how much, what becomes public, what links it to a payslip, and the last look before it is sent.
+ *
+ * @module
+ */
+import { type EvmAddress, formatTokenAmount, type SpendReceipt } from '@pool/core';
+import { useState } from 'preact/hooks';
+import { readAmountField } from '../model/amount-field.ts';
+import {
+  type DestinationWarning,
+  type KnownAddress,
+  readDestination,
+} from '../model/destination.ts';
+import { listPayslips } from '../model/months.ts';
+import { AmountInput } from '../parts/amount-input.tsx';
+import { Button, Code, Facts, Field, Notice, View } from '../parts/elements.tsx';
+import { TaskState, useTask } from '../parts/task.tsx';
+import { texts } from '../texts.ts';
+import type { PayeeWallet, Withdrawal, WithdrawalPlan } from '../wallet-port.ts';
+import type { Account } from './home.tsx';
+import { LinkWarning } from './link-warning.tsx';
+
+type Reviewed = { readonly withdrawal: Withdrawal; readonly plan: WithdrawalPlan };
+
+export function WithdrawView({
+  wallet,
+  account,
+  saved,
+  onSpent,
+}: {
+  readonly wallet: PayeeWallet;
+  readonly account: Account;
+  readonly saved: readonly EvmAddress[];
+  readonly onSpent: () => void;
+}) {
+  const [reviewed, setReviewed] = useState<Reviewed>();
+  const [receipt, setReceipt] = useState<SpendReceipt>();
+  const task = useTask();
+  const unit = account.history;
+  const { withdraw: words } = texts;
+  if (receipt !== undefined && reviewed !== undefined) {
+    const { amount } = reviewed.withdrawal;
+    return <Sent receipt={receipt} amount={formatTokenAmount(amount, unit)} />;
+  }
+  if (reviewed === undefined) {
+    return (
+      <WithdrawForm
+        {...{ wallet, account, saved }}
+        onReview={async (withdrawal) =>
+          setReviewed({ withdrawal, plan: await wallet.planWithdrawal(withdrawal) })
+        }
+      />
+    );
+  }
+  const { withdrawal, plan } = reviewed;
+  const amount = formatTokenAmount(withdrawal.amount, unit);
+  return (
+    <View title={words.reviewTitle}>
+      <Facts
+        rows={[
+          [words.amountLine, amount],
+          [words.toLine, <Code key="to" text={withdrawal.to} />],
+          [
+            words.feeLine,
+            plan.feeAmount === 0n ? words.noFee : formatTokenAmount(plan.feeAmount, unit),
+          ],
+          [words.restLine, formatTokenAmount(plan.changeAmount, unit)],
+        ]}
+      />
+      <section>
+        <h2>{words.public}</h2>
+        <ul>
+          {words.publicList(amount, withdrawal.to).map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      </section>
+      <p>{words.final}</p>
+      <Button
+        isMain
+        isDisabled={task.isBusy}
+        onClick={() =>
+          task.run(async (onProgress) => {
+            setReceipt(await wallet.withdraw(withdrawal, onProgress));
+            onSpent();
+          })
+        }
+      >
+        {words.send}
+      </Button>
+      <Button isDisabled={task.isBusy} onClick={() => setReviewed(undefined)}>
+        {texts.back}
+      </Button>
+      <TaskState task={task} />
+    </View>
+  );
+}
+
+function WithdrawForm({
+  wallet,
+  account,
+  saved,
+  onReview,
+}: {
+  readonly wallet: PayeeWallet;
+  readonly account: Account;
+  readonly saved: readonly EvmAddress[];
+  readonly onReview: (withdrawal: Withdrawal) => Promise<void>;
+}) {
+  const task = useTask();
+  const [isOwn, setIsOwn] = useState(true);
+  const [typed, setTyped] = useState('');
+  const [text, setText] = useState('');
+  const [isChecked, setIsChecked] = useState(false);
+  const { withdraw: words } = texts;
+  const { history: unit, balance } = account;
+  const own = wallet.identity.address;
+  const known: readonly KnownAddress[] = [
+    { address: own, name: words.ownName },
+    ...saved.map((address) => ({ address, name: words.usedName })),
+  ];
+  const amount = readAmountField(text, unit, balance.spendable);
+  const destination = readDestination(isOwn ? own : typed, known, wallet.contracts);
+  const payslips = listPayslips(unit.entries).map((payslip) => ({
+    amount: BigInt(payslip.amount),
+    timeMs: Date.parse(payslip.time),
+  }));
+  return (
+    <View title={words.title}>
+      <fieldset>
+        <legend>{words.where}</legend>
+        <Choice name={words.own} isChosen={isOwn} onChoose={() => setIsOwn(true)} />
+        <Choice name={words.other} isChosen={!isOwn} onChoose={() => setIsOwn(false)} />
+      </fieldset>
+      {isOwn ? (
+        <Code text={own} />
+      ) : (
+        <>
+          <Field
+            label={words.address}
+            value={typed}
+            onValue={setTyped}
+            problem={describeProblem(destination, isChecked)}
+          />
+          {saved.length > 0 && (
+            <section>
+              <h2>{words.saved}</h2>
+              {saved.map((address) => (
+                <Button key={address} onClick={() => setTyped(address)}>
+                  <Code text={address} />
+                </Button>
+              ))}
+            </section>
+          )}
+        </>
+      )}
+      {destination.kind === 'address' &&
+        destination.warnings.map((warning) => (
+          <Notice kind="warning" key={warning.kind}>
+            {describeWarning(warning)}
+          </Notice>
+        ))}
+      <AmountInput
+        text={text}
+        onText={setText}
+        unit={unit}
+        spendable={balance.spendable}
+        isChecked={isChecked}
+      />
+      {amount.kind === 'amount' && (
+        <LinkWarning
+          amount={amount.amount}
+          unit={unit}
+          payslips={payslips}
+          onSuggestion={setText}
+        />
+      )}
+      <Button
+        isMain
+        isDisabled={task.isBusy}
+        onClick={() => {
+          setIsChecked(true);
+          if (amount.kind !== 'amount' || destination.kind !== 'address') return;
+          const { address: to } = destination;
+          task.run(() => onReview({ token: unit.symbol, amount: amount.amount, to }));
+        }}
+      >
+        {words.review}
+      </Button>
+      <TaskState task={task} />
+    </View>
+  );
+}
+
+function Choice({
+  name,
+  isChosen,
+  onChoose,
+}: {
+  readonly name: string;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+}) {
+  return (
+    <label class="choice">
+      <input type="radio" name="where" checked={isChosen} onChange={onChoose} />
+      {name}
+    </label>
+  );
+}
+
+function describeProblem(
+  destination: ReturnType<typeof readDestination>,
+  isChecked: boolean,
+): string | undefined {
+  const { withdraw: words } = texts;
+  switch (destination.kind) {
+    case 'empty':
+      return isChecked ? words.missing : undefined;
+    case 'mistake':
+      return words.problems[destination.problem];
+    case 'address':
+      return undefined;
+  }
+}
+
+function describeWarning(warning: DestinationWarning): string {
+  const { warnings } = texts.withdraw;
+  return warning.kind === 'looks-like'
+    ? warnings['looks-like'](warning.known.name, warning.known.address)
+    : warnings[warning.kind];
+}
+
+function Sent({ receipt, amount }: { readonly receipt: SpendReceipt; readonly amount: string }) {
+  const { withdraw: words } = texts;
+  const isDone = receipt.status === 'success';
+  return (
+    <View title={isDone ? words.doneTitle : words.title}>
+      {isDone ? <p>{words.done(amount)}</p> : <Notice kind="failure">{words.reverted}</Notice>}
+      {receipt.txHash !== undefined && (
+        <Facts rows={[[texts.payslip.transaction, <Code key="hash" text={receipt.txHash} />]]} />
+      )}
+      <p>
+        <a href="#home">{texts.nav.home}</a>
+      </p>
+    </View>
+  );
+}

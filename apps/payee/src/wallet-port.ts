@@ -1,0 +1,127 @@
+/**
+ * What the page asks of the wallet. The wallet runs in a worker, so every value here can be cloned between threads, and the page holds
+ * no key. Amounts are base units. Calls reject with the errors of the packages, each with a `code`.
+ *
+ * @module
+ */
+import type { History, HistoryEntry, Readiness } from '@pool/api';
+import type { EvmAddress, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
+
+/** An invitation as the platform describes it. Its texts are of strangers. */
+export type Invitation = {
+  readonly state: 'open' | 'used' | 'expired' | 'revoked';
+  /** The name that the employer gave itself. */
+  readonly employer: string;
+  /** Host of the platform, for example `pool.example`. */
+  readonly platform: string;
+  /** Key of the chain, and address of the pool on it. */
+  readonly chain: string;
+  readonly pool: EvmAddress;
+  /** Unix time. */
+  readonly expiresAtMs: number;
+};
+
+/** Who the account is. Public. */
+export type Identity = {
+  readonly walletPub: WalletPub;
+  /** The address of W. Withdrawals go there unless another address is given. */
+  readonly address: EvmAddress;
+};
+
+/** What became of the attempt to make a passkey. `no-prf`: the authenticator cannot keep an account. */
+export type PasskeyOutcome = 'added' | 'no-prf' | 'cancelled';
+
+/** An account that is being made or restored. Nothing is stored before {@link AccountDraft.finish}. */
+export type AccountDraft = {
+  readonly identity: Identity;
+  /** 24 recovery words, secret. Undefined: the account was restored from them. */
+  readonly words: readonly string[] | undefined;
+  /** Asks the browser for a passkey that opens the account on this device. */
+  addPasskey(): Promise<PasskeyOutcome>;
+  /** The words were tried. @throws `invalid_recovery_words` for other words */
+  confirmWords(words: readonly string[]): Promise<void>;
+  /** Opens the account. If a passkey was added, it is stored on this device; otherwise only the words open it. */
+  finish(): Promise<PayeeWallet>;
+  /** Forgets the account, which was never stored. */
+  discard(): Promise<void>;
+};
+
+/** Everything before an account is open. */
+export type PayeeAccounts = {
+  readInvitation(code: string): Promise<Invitation>;
+  /** The account that a passkey opens on this device, if there is one. */
+  findAccount(): Promise<Identity | undefined>;
+  createAccount(): Promise<AccountDraft>;
+  /** @param words - secret, as they were typed. @throws `invalid_recovery_words` */
+  restoreAccount(words: string): Promise<AccountDraft>;
+  /** Asks for the passkey. @throws `account_not_opened` */
+  unlock(): Promise<PayeeWallet>;
+};
+
+/** Work that takes longer than a moment. */
+export type Progress = {
+  readonly stage: 'syncing' | 'checking' | 'signing' | 'proving' | 'settling';
+  /** 0 to 1. Undefined: nobody knows. */
+  readonly fraction?: number;
+};
+
+export type Balance = {
+  readonly total: bigint;
+  /** Not held by a spend that is under way. */
+  readonly spendable: bigint;
+  readonly asOfBlock: number;
+};
+
+/** `payers`: names of those who paid, by transaction hash, where they are known. */
+export type PayeeHistory = Pick<History, 'chain' | 'symbol' | 'decimals'> & {
+  readonly entries: readonly HistoryEntry[];
+  readonly payers: Readonly<Record<string, string>>;
+};
+
+export type Contact = { readonly label: string; readonly walletPub: WalletPub };
+
+export type Withdrawal = {
+  readonly token: string;
+  readonly amount: bigint;
+  readonly to: EvmAddress;
+};
+export type Transfer = {
+  readonly token: string;
+  readonly recipients: readonly { readonly walletPub: WalletPub; readonly amount: bigint }[];
+};
+
+/** What a withdrawal would do. Nothing was sent. */
+export type WithdrawalPlan = {
+  /** Stays in the pool. */
+  readonly changeAmount: bigint;
+  /** What the payee pays in the token. */
+  readonly feeAmount: bigint;
+};
+
+export type OnProgress = (progress: Progress) => void;
+
+/** An open account. */
+export type PayeeWallet = {
+  readonly identity: Identity;
+  /** One or more. */
+  readonly tokens: readonly TokenUnit[];
+  /** Pool and tokens: what a withdrawal sends them is lost. */
+  readonly contracts: readonly EvmAddress[];
+  /** @param invitation - code of the link, the first time */
+  enrol(invitation?: string): Promise<Readiness>;
+  readiness(): Promise<Readiness>;
+  sync(onProgress: OnProgress): Promise<void>;
+  balance(token: string): Promise<Balance>;
+  /** Oldest first. */
+  history(token: string): Promise<PayeeHistory>;
+  contacts(): Promise<readonly Contact[]>;
+  /** Looks the wallet up and keeps it. @throws `unregistered-recipient`, `invalid_contact` */
+  addContact(label: string, walletPub: string): Promise<Contact>;
+  /** Addresses to which this account withdrew before. */
+  savedAddresses(): Promise<readonly EvmAddress[]>;
+  planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;
+  withdraw(withdrawal: Withdrawal, onProgress: OnProgress): Promise<SpendReceipt>;
+  transfer(transfer: Transfer, onProgress: OnProgress): Promise<SpendReceipt>;
+  /** Locks the account: wipes its keys. */
+  close(): Promise<void>;
+};

@@ -1,0 +1,155 @@
+// A fake of the wallet behind the views: fixed answers, two payslips, and spends that take a moment.
+import type { HistoryEntry, Readiness } from '@pool/api';
+import {
+  type EvmAddress,
+  type Hex32,
+  PoolError,
+  parseEvmAddress,
+  parseHex32,
+  parseWalletPub,
+  type SpendReceipt,
+} from '@pool/core';
+import type {
+  AccountDraft,
+  Contact,
+  Invitation,
+  OnProgress,
+  PayeeAccounts,
+  PayeeWallet,
+  Progress,
+} from '../../src/wallet-port.ts';
+
+const words =
+  'abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid acoustic acquire across act action actor actress actual'.split(
+    ' ',
+  );
+// The generator of secp256k1 and twice the generator (SEC 2), and the address of the private key 1.
+const identity = {
+  walletPub: parseWalletPub('0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'),
+  address: parseEvmAddress('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf'),
+};
+const pool = parseEvmAddress('0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359');
+const invitation: Invitation = {
+  state: 'open',
+  employer: 'Acme \u202eLtd',
+  platform: 'pool.example',
+  chain: 'base',
+  pool,
+  expiresAtMs: Date.UTC(2027, 0, 31),
+};
+
+function hash(digit: string): Hex32 {
+  return parseHex32(`0x${digit.repeat(64)}`);
+}
+
+const hourMs = 3_600_000;
+
+function listEntries(nowMs: number): readonly HistoryEntry[] {
+  const paid = (id: string, agoMs: number, amount: string, memo: string): HistoryEntry => ({
+    ...{ kind: 'received', id, amount, memo, slot: 0, isChange: false, index: Number(id) },
+    time: `${new Date(nowMs - agoMs).toISOString().slice(0, 19)}Z`,
+    ...{ txHash: hash(id), commitment: hash(id), balance: '6120500000' },
+  });
+  return [
+    paid('1', 31 * 24 * hourMs, '3000000000', 'Salary October'),
+    paid('2', hourMs, '3120500000', '=1+1 <img src=x onerror=alert(1)> Salary November'),
+  ];
+}
+
+async function work(onProgress: OnProgress, stages: readonly Progress['stage'][]): Promise<void> {
+  for (const stage of stages) {
+    for (const fraction of [0, 0.5, 1]) {
+      onProgress(stage === 'proving' ? { stage, fraction } : { stage });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+function createWallet(first: Readiness): PayeeWallet {
+  let readiness = first;
+  const contacts: Contact[] = [];
+  const saved: EvmAddress[] = [];
+  const receipt = (operation: 'send' | 'transfer'): SpendReceipt => ({
+    ...{ operation, status: 'success', txHash: hash('f'), nullifiers: [], changeAmount: '0' },
+  });
+  return {
+    identity,
+    tokens: [{ symbol: 'USDC', decimals: 6 }],
+    contracts: [pool],
+    async enrol() {
+      readiness = readiness === 'not_enrolled' ? 'eligibility_pending' : 'ready';
+      return readiness;
+    },
+    readiness: async () => readiness,
+    sync: (onProgress) => work(onProgress, ['syncing']),
+    balance: async () => ({ total: 6_120_500_000n, spendable: 6_000_000_000n, asOfBlock: 123 }),
+    history: async () => ({
+      ...{ chain: 'base', symbol: 'USDC', decimals: 6, entries: listEntries(Date.now()) },
+      payers: { [hash('2')]: 'Acme Ltd' },
+    }),
+    contacts: async () => contacts,
+    async addContact(label, walletPub) {
+      if (label === 'nobody') throw new PoolError('unregistered-recipient', 'not registered');
+      const contact = { label, walletPub: parseWalletPub(walletPub) };
+      contacts.push(contact);
+      return contact;
+    },
+    savedAddresses: async () => saved,
+    planWithdrawal: async ({ amount }) => ({
+      changeAmount: 6_120_500_000n - amount,
+      feeAmount: 0n,
+    }),
+    async withdraw({ to }, onProgress) {
+      await work(onProgress, ['checking', 'proving', 'settling']);
+      saved.push(to);
+      return receipt('send');
+    },
+    async transfer(_transfer, onProgress) {
+      await work(onProgress, ['checking', 'proving', 'settling']);
+      return receipt('transfer');
+    },
+    close: async () => undefined,
+  };
+}
+
+export function createFakeAccounts({
+  hasPrf,
+  hasAccount,
+}: {
+  readonly hasPrf: boolean;
+  readonly hasAccount: boolean;
+}): PayeeAccounts {
+  let isStored = hasAccount;
+  const draft = (shown: readonly string[] | undefined): AccountDraft => {
+    let hasPasskey = false;
+    return {
+      identity,
+      words: shown,
+      async addPasskey() {
+        hasPasskey = hasPrf;
+        return hasPrf ? 'added' : 'no-prf';
+      },
+      confirmWords: async () => undefined,
+      async finish() {
+        isStored = hasPasskey;
+        return createWallet(shown === undefined ? 'ready' : 'not_enrolled');
+      },
+      discard: async () => undefined,
+    };
+  };
+  return {
+    async readInvitation(code) {
+      if (code === 'lost') throw new PoolError('platform_unreachable', 'no answer');
+      return code === 'used' ? { ...invitation, state: 'used' } : invitation;
+    },
+    findAccount: async () => (isStored ? identity : undefined),
+    createAccount: async () => draft(words),
+    async restoreAccount(typed) {
+      if (typed.trim() !== words.join(' ')) {
+        throw new PoolError('invalid_request', 'other words');
+      }
+      return draft(undefined);
+    },
+    unlock: async () => createWallet('ready'),
+  };
+}

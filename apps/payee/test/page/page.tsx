@@ -1,0 +1,21 @@
+// The views over a fake wallet, which has no key, no chain and no money. It shows how the views behave, and nothing about wallets.
+import { render } from 'preact';
+import { App } from '../../src/app.tsx';
+import { allowOwnScripts } from '../../src/trusted-types.ts';
+import { createFakeAccounts } from './fake-wallet.ts';
+
+allowOwnScripts(new URL('./', location.href));
+const settings = new URLSearchParams(location.search);
+const place = document.getElementById('page');
+if (place !== null) {
+  render(
+    <App
+      accounts={createFakeAccounts({
+        hasPrf: settings.get('prf') !== 'no',
+        hasAccount: settings.get('account') === 'yes',
+      })}
+      invitation={settings.get('invitation') ?? undefined}
+    />,
+    place,
+  );
+}

@@ -1,0 +1,290 @@
+// The views of the payee's page in a real browser, as the platform serves them: by keyboard, under the policy, without findings of
+// axe-core. The wallet behind them is a fake (test/page/fake-wallet.ts).
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
+import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+
+const app = resolve(import.meta.dirname, '..');
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** Without it no pictures are kept. */
+const pictures = process.env['PAYEE_PICTURES'];
+const words =
+  'abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid acoustic acquire across act action actor actress actual'.split(
+    ' ',
+  );
+const maxPageBytes = 250_000;
+
+type Page = Awaited<ReturnType<typeof openPage>>['page'];
+type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
+
+describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)", () => {
+  let folder: string;
+  let browser: Awaited<ReturnType<typeof openBrowser>>;
+  let axe: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pool-payee-'));
+    await build({
+      configFile: join(app, 'vite.config.js'),
+      root: join(app, 'test/page'),
+      publicDir: join(app, 'public'),
+      logLevel: 'error',
+      build: { outDir: folder, emptyOutDir: true },
+    });
+    axe = await readFile(axeFile, 'utf8');
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** @param query - what the fake wallet is, for example `?account=yes` */
+  async function open(query: string, viewport = { width: 390, height: 844 }) {
+    const shell = createShell({
+      ...{ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: 'hosts' },
+    });
+    addPageFolder(shell, { path: '/payee', folder });
+    const server = await serveHttp((request, from) => shell.fetch(request, from), {
+      ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
+    });
+    const { page, errors } = await openPage(browser, `${server.url}/payee/${query}`);
+    await page.setViewportSize(viewport);
+    const foreign: string[] = [];
+    page.on('request', (request) => {
+      if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) foreign.push(request.url());
+    });
+    onTestFinished(async () => {
+      await page.context().close();
+      await server.close();
+    });
+    return {
+      page,
+      url: server.url,
+      /** What the policy stops is an error in the console. */
+      expectClean() {
+        expect(errors).toEqual([]);
+        expect(foreign).toEqual([]);
+      },
+    };
+  }
+
+  /** Waits for a view, and checks it in both schemes. */
+  async function look(page: Page, title: string, name: string): Promise<void> {
+    const heading = page.getByRole('heading', { level: 1, name: title });
+    await heading.waitFor();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(axe);
+      const findings = await page.evaluate<readonly Finding[]>(
+        'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+      );
+      const found = findings.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html}`);
+      expect(found).toEqual([]);
+      if (pictures !== undefined) {
+        await mkdir(pictures, { recursive: true });
+        await page.screenshot({
+          path: join(pictures, `${name}-${colorScheme}.png`),
+          fullPage: true,
+        });
+      }
+    }
+    // A phone: nothing is wider than the screen.
+    const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    expect([name, width]).toEqual([name, await page.evaluate('innerWidth')]);
+  }
+
+  const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
+
+  it('goes from an invitation to an account that can be paid', async () => {
+    const { page, expectClean } = await open('?invitation=x');
+    await look(page, 'Acme \ufffdLtd invites you', 'invitation');
+    await press(page, 'Make my account');
+    await look(page, 'Write down these 24 words', 'words');
+    expect(await page.locator('.words li').allTextContents()).toEqual(words);
+    await press(page, 'I have written them down');
+    await look(page, 'Try your words', 'trial');
+    const asked = await page.locator('label').allTextContents();
+    expect(asked).toHaveLength(3);
+    for (const [index, label] of asked.entries()) {
+      const word = words[Number(label.replace('Word ', '')) - 1] ?? '';
+      await page.getByLabel(label, { exact: true }).fill(index === 1 ? 'zoo' : word);
+    }
+    await press(page, 'Continue');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: `${asked[1]} is not right` })
+      .waitFor();
+    const second = asked[1] ?? '';
+    const word = words[Number(second.replace('Word ', '')) - 1] ?? '';
+    await page.getByLabel(second, { exact: true }).fill(word);
+    await press(page, 'Continue');
+    await look(page, 'Make a passkey', 'passkey');
+    await press(page, 'Make a passkey');
+    await look(page, 'Account', 'not-enrolled');
+    await press(page, 'Register my account');
+    await page.getByText('Waiting for review').waitFor();
+    await look(page, 'Account', 'waiting');
+    await press(page, 'Check again');
+    await page.getByText('You can be paid').waitFor();
+    expectClean();
+  });
+
+  it('says what to do where a passkey cannot keep an account', async () => {
+    const { page, expectClean } = await open('?invitation=x&prf=no');
+    await press(page, 'Restore an account from its words');
+    await look(page, 'Restore your account', 'restore');
+    await page.getByLabel('Recovery words').fill(words.join('\n'));
+    await press(page, 'Restore');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Recovery words').fill(words.join(' '));
+    await press(page, 'Restore');
+    await press(page, 'Make a passkey');
+    await look(page, 'This device cannot keep your account', 'no-prf');
+    const alone = page.getByRole('button', { name: 'Go on with the words alone' });
+    expect(await alone.isDisabled()).toBe(true);
+    await page.getByLabel('I have the words on two papers').check();
+    await alone.click();
+    await page.getByText('You can be paid').waitFor();
+    await press(page, 'Lock');
+    await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor();
+    expectClean();
+  });
+
+  async function openAccount(hash: string) {
+    const opened = await open(`?account=yes${hash}`);
+    await look(opened.page, 'Your account is locked', 'locked');
+    await press(opened.page, 'Open with my passkey');
+    await opened.page.getByText('You can be paid').waitFor();
+    return opened;
+  }
+
+  it('shows balance and payslips, and what a stranger wrote as text', async () => {
+    const { page, expectClean } = await openAccount('');
+    await look(page, 'Account', 'home');
+    await page.getByText('6120.5 USDC').first().waitFor();
+    await page.getByText('=1+1 <img src=x onerror=alert(1)> Salary November').waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+    await page.locator('.cards a').first().click();
+    await look(page, 'Payslip', 'payslip');
+    await page.getByText('Acme Ltd').waitFor();
+    expectClean();
+  });
+
+  it('warns of a withdrawal that a payslip gives away, and withdraws another amount', async () => {
+    const { page, expectClean } = await openAccount('');
+    await page.getByRole('link', { name: 'Withdraw' }).click();
+    await look(page, 'Withdraw', 'withdraw');
+    await press(page, 'Review');
+    await page.getByRole('alert').filter({ hasText: 'Enter an amount' }).waitFor();
+    await page.getByLabel('Amount in USDC').fill('3,120.5');
+    await press(page, '3120.5 USDC');
+    await page.getByText('This can be linked to your payslip').waitFor();
+    await page.getByText('You were paid within the last day').waitFor();
+    await look(page, 'Withdraw', 'withdraw-linked');
+    await press(page, 'Withdraw 2000 USDC instead');
+    await page.getByText('The amount is that of your payslip').waitFor({ state: 'detached' });
+    await page.getByLabel('To another address').check();
+    await page
+      .getByLabel('Address', { exact: true })
+      .fill('0x7e5f000000000000000000000000000000005bdf');
+    await page.getByText('It begins and ends like your own wallet').waitFor();
+    await look(page, 'Withdraw', 'withdraw-twin');
+    await page.getByLabel('To your own wallet').check();
+    await press(page, 'Review');
+    await look(page, 'Check before you send', 'withdraw-review');
+    await page.getByText('2000 USDC went to 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf').waitFor();
+    await press(page, 'Withdraw now');
+    await look(page, 'Sent', 'withdraw-sent');
+    expectClean();
+  });
+
+  it('pays a contact, and exports the history', async () => {
+    const { page, expectClean } = await openAccount('');
+    await page.getByRole('link', { name: 'Pay', exact: true }).click();
+    await page.getByLabel('Name, for you only').fill('nobody');
+    const key = '0x02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5';
+    await page.getByLabel('Their wallet key').fill(key);
+    await press(page, 'Save the contact');
+    await page.getByText('This wallet has no account that can be paid').waitFor();
+    await page.getByLabel('Name, for you only').fill('ben');
+    await press(page, 'Save the contact');
+    await page.getByLabel('To', { exact: true }).selectOption('ben');
+    await page.getByLabel('Amount in USDC').fill('10');
+    await look(page, 'Pay inside the pool', 'transfer');
+    await press(page, 'Pay now');
+    await page.getByText('ben has 10 USDC.').waitFor();
+    await page.getByRole('link', { name: 'History' }).click();
+    await look(page, 'History', 'history');
+    const downloading = page.waitForEvent('download');
+    await press(page, 'Download as CSV');
+    const file = await (await downloading).path();
+    const lines = (await readFile(file, 'utf8')).split('\r\n');
+    expect(lines).toHaveLength(4);
+    expect(lines[2]).toContain("'=1+1");
+    expectClean();
+  });
+
+  it('is used by keyboard: each view begins at its heading', async () => {
+    const { page, expectClean } = await open('?account=yes');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    await page.getByRole('heading', { name: 'Your account is locked' }).waitFor();
+    expect(await focused()).toBe('Your account is locked');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Open with my passkey');
+    await page.keyboard.press('Enter');
+    await page.getByText('You can be paid').waitFor();
+    await page.getByRole('link', { name: 'History' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    expect(await focused()).toBe('History');
+    expectClean();
+  });
+
+  it('says what is wrong with a link, and that the platform does not answer', async () => {
+    const used = await open('?invitation=used');
+    await used.page.getByText('This invitation was used').waitFor();
+    await look(used.page, 'Acme \ufffdLtd invites you', 'invitation-used');
+    expect(await used.page.getByRole('button', { name: 'Make my account' }).count()).toBe(0);
+    const lost = await open('?invitation=lost');
+    await lost.page.getByText('The platform does not answer').waitFor();
+    await look(lost.page, 'Your private account', 'welcome-failed');
+    used.expectClean();
+    lost.expectClean();
+  });
+
+  it('lets no text become a script', async () => {
+    const { page } = await open('?account=yes');
+    await page.getByRole('heading', { name: 'Your account is locked' }).waitFor();
+    // In a timer: what the debugger itself evaluates may call eval.
+    const tried = await page.evaluate(`new Promise((resolve) => setTimeout(() => resolve([
+      () => { document.body.innerHTML = '<b>x</b>'; },
+      () => new Worker('https://other.example/x.js'),
+      () => new Worker('/x.js?run=evil'),
+      () => eval('1'),
+    ].map((attempt) => { try { attempt(); return 'done'; } catch (error) { return error.name; } }))))`);
+    expect(tried).toEqual(['TypeError', 'TypeError', 'TypeError', 'EvalError']);
+  });
+
+  it('shows itself in no frame, and is isolated', async () => {
+    const { page, url } = await open('?account=yes');
+    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+    const outer = await page.context().newPage();
+    await outer.setContent(`<iframe src="${url}/payee/"></iframe>`);
+    await expect.poll(() => outer.frames()[1]?.url()).toMatch(/^chrome-error:/);
+  });
+
+  it(`is at most ${maxPageBytes / 1_000} kB compressed`, async () => {
+    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    const sizes = files
+      .filter((file) => file.isFile())
+      .map(async (file) => gzipSync(await readFile(join(file.parentPath, file.name))).length);
+    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(total).toBeLessThanOrEqual(maxPageBytes);
+  });
+});

@@ -1,0 +1,15 @@
+import { defaultClientConditions, defineConfig } from 'vite';
+
+// The page is built from the sources of the packages, needs no server of its own (`base`), and has nothing inline: its policy allows
+// neither inline scripts nor `data:` addresses.
+export default defineConfig({
+  base: './',
+  resolve: { conditions: ['@pool/source', ...defaultClientConditions] },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  worker: { format: 'es' },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+});

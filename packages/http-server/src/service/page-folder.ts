@@ -1,0 +1,81 @@
+/**
+ * A folder with a built page, served under a path with the strictest policy that a page of one origin can have.
+ *
+ * @module
+ */
+import { serveStatic } from '@hono/node-server/serve-static';
+import type { Shell } from '../shell/shell-context.ts';
+
+/**
+ * - The page runs scripts of its own files only, and WebAssembly; no text becomes a script (Trusted Types), and nothing is inline.
+ * - It talks to its own origin and to the origins that are given.
+ * - No other page may frame it, open it with a handle to it, or load its files.
+ * - It is cross-origin isolated, so its threads may share memory.
+ *
+ * @param connectTo - origins, for example of a chain's RPC
+ */
+export function createPageHeaders(
+  connectTo: readonly string[] = [],
+): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "worker-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ['connect-src', "'self'", ...connectTo].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ];
+  return {
+    'content-security-policy': policy.join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-embedder-policy': 'require-corp',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+  };
+}
+
+/** Bundlers name these files after their content. */
+const hashedFolder = '/assets/';
+
+/**
+ * @param options.path - without a slash at its end, for example `/payee`
+ * @param options.folder - has `index.html`; files in its `assets` never change under their names
+ * @param options.connectTo - as {@link createPageHeaders}
+ */
+export function addPageFolder(
+  app: Shell,
+  options: {
+    readonly path: string;
+    readonly folder: string;
+    readonly connectTo?: readonly string[];
+  },
+): void {
+  const { path, folder, connectTo } = options;
+  const headers = createPageHeaders(connectTo);
+  const serve = serveStatic({
+    root: folder,
+    rewriteRequestPath: (requested) => requested.slice(path.length),
+  });
+  // Relative addresses of the page begin at the slash.
+  app.get(path, (c) => c.redirect(`${path}/`, 308));
+  app.get(`${path}/*`, async (c, next) => {
+    const answer = await serve(c, async () => undefined);
+    if (answer === undefined) {
+      return await next();
+    }
+    const isHashed = c.req.path.startsWith(`${path}${hashedFolder}`);
+    answer.headers.set(
+      'cache-control',
+      isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    );
+    for (const [name, value] of Object.entries(headers)) {
+      answer.headers.set(name, value);
+    }
+    return answer;
+  });
+}
