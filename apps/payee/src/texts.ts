@@ -27,7 +27,8 @@ const readiness: Readonly<Record<Readiness, { readonly title: string; readonly t
 };
 
 const invitationStates: Readonly<Record<Exclude<Invitation['state'], 'open'>, string>> = {
-  used: 'This invitation was used. If you used it, open or restore your account below. If you did not, tell the person who sent it.',
+  accepted:
+    'This invitation was used. If you used it, open or restore your account below. If you did not, tell the person who sent it.',
   expired: 'This invitation has expired. Ask the person who sent it for a new one.',
   revoked: 'This invitation was withdrawn. Ask the person who sent it.',
 };
@@ -55,6 +56,8 @@ const errors: Readonly<Record<string, string>> = {
     'This wallet has no account that can be paid. Ask its owner to register first.',
   equal_withdrawal:
     'An equal withdrawal is under way, or was made in the last 24 hours. Look at your history before you repeat it.',
+  spend_unfinished:
+    'It was sent, and the chain has not decided yet. Send it again from here to see what became of it: it is paid once.',
   platform_unreachable:
     'The platform does not answer. Check your connection and try again. Nothing was sent.',
   chain_unreachable:
@@ -83,11 +86,14 @@ export const texts = {
     restore: 'Restore an account from its words',
   },
   invitation: {
-    title: (employer: string) => `${employer} invites you`,
+    title: (employer: string | undefined) =>
+      employer === undefined ? 'You are invited' : `${employer} invites you`,
     unknown:
       'This link is not an invitation of this platform. Check that you copied all of it, or ask for a new one.',
     facts: 'The invitation',
     from: 'From',
+    unnamed: 'An employer without a name here',
+    employer: 'Wallet of the employer',
     platform: 'Platform',
     chain: 'Chain',
     pool: 'Pool contract',
@@ -104,7 +110,7 @@ export const texts = {
     youKeepList: [
       'The keys. They are made on this device and never leave it.',
       'If you lose the passkey and the words, nobody can give the money back.',
-      'The platform serves this page. Who does not trust it runs the page from a downloaded folder.',
+      'The platform serves this page: you trust it to serve the right one.',
     ],
     accept: 'Make my account',
     states: invitationStates,

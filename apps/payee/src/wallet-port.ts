@@ -9,9 +9,10 @@ import type { EvmAddress, SpendReceipt, TokenUnit, WalletPub } from '@pool/core'
 
 /** An invitation as the platform describes it. Its texts are of strangers. */
 export type Invitation = {
-  readonly state: 'open' | 'used' | 'expired' | 'revoked';
-  /** The name that the employer gave itself. */
-  readonly employer: string;
+  readonly state: 'open' | 'accepted' | 'expired' | 'revoked';
+  /** The name that the employer gave itself, which nobody checked. Undefined: it gave none. */
+  readonly employer: string | undefined;
+  readonly employerAddress: string;
   /** Host of the platform, for example `pool.example`. */
   readonly platform: string;
   /** Key of the chain, and address of the pool on it. */
@@ -92,6 +93,8 @@ export type Transfer = {
 
 /** What a withdrawal would do. Nothing was sent. */
 export type WithdrawalPlan = {
+  /** Names this withdrawal: sending it again under its key pays once. */
+  readonly key: string;
   /** Stays in the pool. */
   readonly changeAmount: bigint;
   /** What the payee pays in the token. */
@@ -99,6 +102,14 @@ export type WithdrawalPlan = {
 };
 
 export type OnProgress = (progress: Progress) => void;
+
+/** Payments inside the pool, and whom they go to. */
+export type PayeeTransfers = {
+  contacts(): Promise<readonly Contact[]>;
+  /** Looks the wallet up and keeps it. @throws `unregistered-recipient`, `invalid_contact` */
+  addContact(label: string, walletPub: string): Promise<Contact>;
+  transfer(transfer: Transfer, onProgress: OnProgress): Promise<SpendReceipt>;
+};
 
 /** An open account. */
 export type PayeeWallet = {
@@ -110,18 +121,21 @@ export type PayeeWallet = {
   /** @param invitation - code of the link, the first time */
   enrol(invitation?: string): Promise<Readiness>;
   readiness(): Promise<Readiness>;
+  /** Reads chain and platform. Needs an enrolled account, as everything below. */
   sync(onProgress: OnProgress): Promise<void>;
   balance(token: string): Promise<Balance>;
   /** Oldest first. */
   history(token: string): Promise<PayeeHistory>;
-  contacts(): Promise<readonly Contact[]>;
-  /** Looks the wallet up and keeps it. @throws `unregistered-recipient`, `invalid_contact` */
-  addContact(label: string, walletPub: string): Promise<Contact>;
   /** Addresses to which this account withdrew before. */
   savedAddresses(): Promise<readonly EvmAddress[]>;
   planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;
-  withdraw(withdrawal: Withdrawal, onProgress: OnProgress): Promise<SpendReceipt>;
-  transfer(transfer: Transfer, onProgress: OnProgress): Promise<SpendReceipt>;
+  /** @param withdrawal - with the key of its plan */
+  withdraw(
+    withdrawal: Withdrawal & Pick<WithdrawalPlan, 'key'>,
+    onProgress: OnProgress,
+  ): Promise<SpendReceipt>;
+  /** Undefined: the platform serves no eligibility to pages, so there are no transfers. */
+  readonly transfers: PayeeTransfers | undefined;
   /** Locks the account: wipes its keys. */
   close(): Promise<void>;
 };

@@ -58,6 +58,14 @@ export function createReader(env: Environment) {
     }
     return new Secret(content ?? '');
   };
+  const chainsFile = (name: string, path: string): ChainsFile | undefined => {
+    try {
+      return readChainsFile(path, { variable: name, name, allowInsecureRpc: true });
+    } catch (error) {
+      problem(name, isPoolError(error) ? error.message.slice(name.length + 1) : 'is malformed');
+      return undefined;
+    }
+  };
   return {
     problem,
     optional,
@@ -119,15 +127,9 @@ export function createReader(env: Environment) {
     },
     chains(name: string): ChainsFile | undefined {
       const path = text(name);
-      try {
-        return path === ''
-          ? undefined
-          : readChainsFile(path, { variable: name, name, allowInsecureRpc: true });
-      } catch (error) {
-        problem(name, isPoolError(error) ? error.message.slice(name.length + 1) : 'is malformed');
-        return undefined;
-      }
+      return path === '' ? undefined : chainsFile(name, path);
     },
+    chainsFile,
     finish(): void {
       if (problems.length > 0) {
         throw createConfigurationError(problems);

@@ -1,7 +1,9 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testEvidenceDomain } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testSettings } from '../../../packages/relayer/test/test-settings.ts';
 import { parseGateConfig, parseOperatorConfig, parsePlatformConfig } from './config.ts';
 import type { Environment } from './config-reader.ts';
 import { createTestEnvironments, testPrivateKey } from './fixtures/test-environment.ts';
@@ -50,10 +52,19 @@ describe('configuration', () => {
 
   it('serves a page only from a folder that has one', () => {
     expect(parsePlatformConfig(platform).payeePage).toBeUndefined();
-    const read = () => parsePlatformConfig({ ...platform, PLATFORM_PAYEE_DIR: directory });
-    expect(read).toThrow('PLATFORM_PAYEE_DIR names a folder without index.html');
-    writeFileSync(join(directory, 'index.html'), '');
-    expect(read().payeePage).toBe(directory);
+    const read = (folder: string) =>
+      parsePlatformConfig({ ...platform, PLATFORM_PAYEE_DIR: folder });
+    expect(() => read(directory)).toThrow('PLATFORM_PAYEE_DIR names a folder without index.html');
+    const page = mkdtempSync(join(directory, 'page-'));
+    writeFileSync(join(page, 'index.html'), '');
+    expect(() => read(page)).toThrow('PLATFORM_PAYEE_DIR cannot be read');
+    const one = { ...testSettings, rpcUrl: 'https://rpc.example/key' };
+    const chains = { one, two: { family: 'solana' } };
+    writeFileSync(
+      join(page, 'chains.json'),
+      JSON.stringify({ evidence: testEvidenceDomain, chains }),
+    );
+    expect(read(page).payeePage).toEqual({ folder: page, connectTo: ['https://rpc.example'] });
   });
 
   it('reads caps on fees from files, which SIGHUP reads again', () => {

@@ -249,13 +249,28 @@ function readSwitch(read: Reader, name: string): boolean {
   return value === 'on';
 }
 
-/** Folder with the built payee's page. Undefined: there is no page. */
-function readPayeePage(read: Reader): string | undefined {
-  const folder = read.optional('PLATFORM_PAYEE_DIR');
-  if (folder !== undefined && !existsSync(join(folder, 'index.html'))) {
-    read.problem('PLATFORM_PAYEE_DIR', 'names a folder without index.html: build apps/payee first');
+/** The payee's page. */
+export type PayeePage = {
+  /** With the built page. */
+  readonly folder: string;
+  /** Origins besides the platform's that the page may call. */
+  readonly connectTo: readonly string[];
+};
+
+/** The built payee's page, and the nodes that its own chains.json names. Undefined: there is no page. */
+function readPayeePage(read: Reader): PayeePage | undefined {
+  const name = 'PLATFORM_PAYEE_DIR';
+  const folder = read.optional(name);
+  if (folder === undefined) {
+    return undefined;
   }
-  return folder;
+  if (!existsSync(join(folder, 'index.html'))) {
+    read.problem(name, 'names a folder without index.html: build apps/payee first');
+    return undefined;
+  }
+  const chains = read.chainsFile(name, join(folder, 'chains.json'));
+  const nodes = Object.values(chains?.chains ?? {}).map(({ rpcUrl }) => new URL(rpcUrl).origin);
+  return { folder, connectTo: [...new Set(nodes)] };
 }
 
 function readIsProduction(read: Reader): boolean {

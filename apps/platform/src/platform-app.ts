@@ -24,6 +24,7 @@ import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import { addInvitationRoutes } from './accounts/invitation-routes.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
 import { createContractWallets } from './auth/contract-wallets.ts';
+import type { PayeePage } from './config.ts';
 import type { CredentialMint } from './credentials/credential.ts';
 import { createCredentialMemory } from './credentials/credential-memory.ts';
 import { type BootstrapSettings, describeChains, type GateAccessConfig } from './edge/bootstrap.ts';
@@ -78,8 +79,8 @@ export type PlatformAppDeps = {
   readonly metrics?: { readonly token: Secret | undefined; readonly measures: readonly Measure[] };
   /** The last findings of the relayer's worker. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
-  /** Folder with the built payee's page. Undefined: there is no `/payee/`. */
-  readonly payeePage?: string | undefined;
+  /** Undefined: there is no `/payee/`. */
+  readonly payeePage?: PayeePage | undefined;
   /** Why a chain is closed. Absent: each chain is open. */
   readonly findClosed?: BootstrapSettings['findClosed'];
 };
@@ -104,7 +105,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
   addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
   if (deps.payeePage !== undefined) {
-    addPageFolder(app, { path: '/payee', folder: deps.payeePage });
+    addPageFolder(app, { path: '/payee', ...deps.payeePage });
   }
   addAuthRoutes(app, {
     db,

@@ -12,6 +12,7 @@ export {
   type EligibilityPaths,
   type NotesQuery,
 } from './edge-client.ts';
+export { enrolWallet } from './enrol-wallet.ts';
 export {
   createSessionClient,
   type Enrollment,

@@ -21,7 +21,7 @@ export function InvitationView({
   readonly onRestore: () => void;
 }) {
   const task = useTask();
-  const { state, employer, platform, chain, pool, expiresAtMs } = invitation;
+  const { state, employer, employerAddress, platform, chain, pool, expiresAtMs } = invitation;
   const { invitation: words } = texts;
   const lists = [
     [words.youSee, words.youSeeList],
@@ -29,10 +29,11 @@ export function InvitationView({
     [words.youKeep, words.youKeepList],
   ] as const;
   return (
-    <View title={words.title(employer.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd'))}>
+    <View title={words.title(employer?.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd'))}>
       <Facts
         rows={[
-          [words.from, <Foreign key="from" text={employer} />],
+          [words.from, <Foreign key="from" text={employer ?? words.unnamed} />],
+          [words.employer, <Code key="employer" text={employerAddress} />],
           [words.platform, platform],
           [words.chain, chain],
           [words.pool, <Code key="pool" text={pool} />],

@@ -13,21 +13,22 @@ import { type Task, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
 import type { Balance, Identity, PayeeHistory } from '../wallet-port.ts';
 
-/** What the wallet last said. Undefined: it was not asked yet. */
+/** What the wallet last said. Undefined: it was not asked yet, or the account is not enrolled. */
 export type Account = {
-  readonly readiness: Readiness;
   readonly balance: Balance;
   readonly history: PayeeHistory;
 };
 
 export function HomeView({
   identity,
+  readiness,
   account,
   refresh,
   onRefresh,
   onEnrol,
 }: {
   readonly identity: Identity;
+  readonly readiness: Readiness | undefined;
   readonly account: Account | undefined;
   readonly refresh: Task;
   readonly onRefresh: () => void;
@@ -36,12 +37,8 @@ export function HomeView({
   const { home } = texts;
   return (
     <View title={texts.nav.home}>
-      {account !== undefined && (
-        <>
-          <State readiness={account.readiness} onEnrol={onEnrol} />
-          <BalanceFacts account={account} />
-        </>
-      )}
+      {readiness !== undefined && <State readiness={readiness} onEnrol={onEnrol} />}
+      {account !== undefined && <BalanceFacts account={account} />}
       <Button isDisabled={refresh.isBusy} onClick={onRefresh}>
         {home.refresh}
       </Button>

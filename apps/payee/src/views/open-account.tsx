@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Readiness } from '@pool/api';
 import type { EvmAddress } from '@pool/core';
 import { useEffect, useState } from 'preact/hooks';
 import { View } from '../parts/elements.tsx';
@@ -34,6 +35,7 @@ export function OpenAccount({
 }) {
   const refresh = useTask();
   const [token, setToken] = useState(wallet.tokens[0]?.symbol ?? '');
+  const [readiness, setReadiness] = useState<Readiness>();
   const [account, setAccount] = useState<Account>();
   const [known, setKnown] = useState<Known>({ contacts: [], saved: [] });
   const route = useRoute();
@@ -46,29 +48,31 @@ export function OpenAccount({
   };
   useIdle(idleMs, () => lock(true));
 
-  async function read(): Promise<void> {
-    const [readiness, balance, history, contacts, saved] = await Promise.all([
-      wallet.readiness(),
+  async function read(onProgress: OnProgress): Promise<void> {
+    const found = await wallet.readiness();
+    setReadiness(found);
+    // Nobody can have paid it, and the platform knows nothing of it.
+    if (found === 'not_enrolled') return;
+    await wallet.sync(onProgress);
+    const [balance, history, contacts, saved] = await Promise.all([
       wallet.balance(token),
       wallet.history(token),
-      wallet.contacts(),
+      wallet.transfers?.contacts() ?? [],
       wallet.savedAddresses(),
     ]);
-    setAccount({ readiness, balance, history });
+    setAccount({ balance, history });
     setKnown({ contacts, saved });
   }
-  const onRefresh = (): void =>
-    refresh.run(async (onProgress: OnProgress) => {
-      // What is stored is shown before the chain is read.
-      await read();
-      await wallet.sync(onProgress);
-      await read();
-    });
+  const onRefresh = (): void => refresh.run(read);
   useEffect(onRefresh, [wallet, token]);
 
   return (
     <>
-      <Navigation current={route} onLock={() => lock(false)} />
+      <Navigation
+        current={route}
+        hasTransfers={wallet.transfers !== undefined}
+        onLock={() => lock(false)}
+      />
       {wallet.tokens.length > 1 && (
         <Tokens tokens={wallet.tokens.map(({ symbol }) => symbol)} {...{ token, setToken }} />
       )}
@@ -83,24 +87,28 @@ export function OpenAccount({
       return (
         <HomeView
           identity={wallet.identity}
+          readiness={readiness}
           account={account}
           refresh={refresh}
           onRefresh={onRefresh}
           onEnrol={async () => {
-            await wallet.enrol(invitation);
-            await read();
+            setReadiness(await wallet.enrol(invitation));
+            onRefresh();
           }}
         />
       );
     }
-    const shared = { wallet, account, onSpent: onRefresh };
+    const { transfers } = wallet;
+    const shared = { account, onSpent: onRefresh };
     switch (place) {
       case 'withdraw':
-        return <WithdrawView {...shared} saved={known.saved} />;
+        return <WithdrawView {...shared} wallet={wallet} saved={known.saved} />;
       case 'transfer':
+        if (transfers === undefined) break;
         return (
           <TransferView
             {...shared}
+            transfers={transfers}
             contacts={known.contacts}
             onContact={(added) => setKnown({ ...known, contacts: [...known.contacts, added] })}
           />
@@ -124,15 +132,20 @@ export function OpenAccount({
 
 function Navigation({
   current,
+  hasTransfers,
   onLock,
 }: {
   readonly current: string;
+  readonly hasTransfers: boolean;
   readonly onLock: () => void;
 }) {
   const { nav } = texts;
+  const places = (['home', 'withdraw', 'transfer', 'history'] as const).filter(
+    (place) => hasTransfers || place !== 'transfer',
+  );
   return (
     <nav class="no-print" aria-label={nav.label}>
-      {(['home', 'withdraw', 'transfer', 'history'] as const).map((place) => (
+      {places.map((place) => (
         <a key={place} href={`#${place}`} aria-current={current === place ? 'page' : undefined}>
           {nav[place]}
         </a>

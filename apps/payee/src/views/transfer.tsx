@@ -10,17 +10,17 @@ import { AmountInput } from '../parts/amount-input.tsx';
 import { Button, Field, Notice, View } from '../parts/elements.tsx';
 import { TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
-import type { Contact, PayeeWallet } from '../wallet-port.ts';
+import type { Contact, PayeeTransfers } from '../wallet-port.ts';
 import type { Account } from './home.tsx';
 
 export function TransferView({
-  wallet,
+  transfers,
   account,
   contacts,
   onContact,
   onSpent,
 }: {
-  readonly wallet: PayeeWallet;
+  readonly transfers: PayeeTransfers;
   readonly account: Account;
   readonly contacts: readonly Contact[];
   readonly onContact: (contact: Contact) => void;
@@ -89,7 +89,10 @@ export function TransferView({
           const { walletPub } = contact;
           task.run(async (onProgress) => {
             const recipients = [{ walletPub, amount: amount.amount }];
-            const receipt = await wallet.transfer({ token: unit.symbol, recipients }, onProgress);
+            const receipt = await transfers.transfer(
+              { token: unit.symbol, recipients },
+              onProgress,
+            );
             const done = words.done(formatTokenAmount(amount.amount, unit), contact.label);
             setPaid({ receipt, done });
             onSpent();
@@ -99,16 +102,16 @@ export function TransferView({
         {words.send}
       </Button>
       <TaskState task={task} />
-      <AddContact wallet={wallet} onContact={onContact} />
+      <AddContact transfers={transfers} onContact={onContact} />
     </View>
   );
 }
 
 function AddContact({
-  wallet,
+  transfers,
   onContact,
 }: {
-  readonly wallet: PayeeWallet;
+  readonly transfers: PayeeTransfers;
   readonly onContact: (contact: Contact) => void;
 }) {
   const task = useTask();
@@ -124,7 +127,7 @@ function AddContact({
         isDisabled={task.isBusy || label.trim() === '' || walletPub.trim() === ''}
         onClick={() =>
           task.run(async () => {
-            onContact(await wallet.addContact(label.trim(), walletPub.trim()));
+            onContact(await transfers.addContact(label.trim(), walletPub.trim()));
             setLabel('');
             setWalletPub('');
           })

@@ -81,7 +81,7 @@ export function WithdrawView({
         isDisabled={task.isBusy}
         onClick={() =>
           task.run(async (onProgress) => {
-            setReceipt(await wallet.withdraw(withdrawal, onProgress));
+            setReceipt(await wallet.withdraw({ ...withdrawal, key: plan.key }, onProgress));
             onSpent();
           })
         }

@@ -32,6 +32,7 @@ const pool = parseEvmAddress('0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359');
 const invitation: Invitation = {
   state: 'open',
   employer: 'Acme \u202eLtd',
+  employerAddress: identity.address,
   platform: 'pool.example',
   chain: 'base',
   pool,
@@ -87,15 +88,9 @@ function createWallet(first: Readiness): PayeeWallet {
       ...{ chain: 'base', symbol: 'USDC', decimals: 6, entries: listEntries(Date.now()) },
       payers: { [hash('2')]: 'Acme Ltd' },
     }),
-    contacts: async () => contacts,
-    async addContact(label, walletPub) {
-      if (label === 'nobody') throw new PoolError('unregistered-recipient', 'not registered');
-      const contact = { label, walletPub: parseWalletPub(walletPub) };
-      contacts.push(contact);
-      return contact;
-    },
     savedAddresses: async () => saved,
     planWithdrawal: async ({ amount }) => ({
+      key: 'one',
       changeAmount: 6_120_500_000n - amount,
       feeAmount: 0n,
     }),
@@ -104,9 +99,18 @@ function createWallet(first: Readiness): PayeeWallet {
       saved.push(to);
       return receipt('send');
     },
-    async transfer(_transfer, onProgress) {
-      await work(onProgress, ['checking', 'proving', 'settling']);
-      return receipt('transfer');
+    transfers: {
+      contacts: async () => contacts,
+      async addContact(label, walletPub) {
+        if (label === 'nobody') throw new PoolError('unregistered-recipient', 'not registered');
+        const contact = { label, walletPub: parseWalletPub(walletPub) };
+        contacts.push(contact);
+        return contact;
+      },
+      async transfer(_transfer, onProgress) {
+        await work(onProgress, ['checking', 'proving', 'settling']);
+        return receipt('transfer');
+      },
     },
     close: async () => undefined,
   };
@@ -140,7 +144,7 @@ export function createFakeAccounts({
   return {
     async readInvitation(code) {
       if (code === 'lost') throw new PoolError('platform_unreachable', 'no answer');
-      return code === 'used' ? { ...invitation, state: 'used' } : invitation;
+      return code === 'used' ? { ...invitation, state: 'accepted' } : invitation;
     },
     findAccount: async () => (isStored ? identity : undefined),
     createAccount: async () => draft(words),

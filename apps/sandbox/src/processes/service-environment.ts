@@ -48,6 +48,8 @@ export function createPlatformEnvironment(
     /** Added to the deadlines that it accepts; 0 if no signer waits for a vote. */
     readonly voteLimitSeconds: number;
     readonly hasProxy: boolean;
+    /** Folder with the payee's page. Undefined: the platform serves none. */
+    readonly payeePage: string | undefined;
   },
 ): Environment {
   const { writer } = options.clients;
@@ -64,6 +66,13 @@ export function createPlatformEnvironment(
     PLATFORM_VOTE_LIMIT_SECONDS: String(options.voteLimitSeconds),
     PLATFORM_POLL_MS: String(options.pollMs),
     PLATFORM_PROXY_HOPS: options.hasProxy ? '1' : '0',
+    ...(options.payeePage === undefined
+      ? {}
+      : {
+          PLATFORM_PAYEE_DIR: options.payeePage,
+          // Passkeys are bound to names, and an IP address is none.
+          PLATFORM_ALLOWED_ORIGINS: `http://localhost:${options.port}`,
+        }),
   };
 }
 

@@ -83,6 +83,8 @@ export type StackOptions = {
   readonly maxRecipients?: number;
   /** Each holder calls the platform from an address of its own, through a proxy: of one address it opens a thousand accounts a day. */
   readonly hasProxy?: boolean;
+  /** Puts the payee's page into a folder, for the platform to serve. @returns the folder */
+  readonly placePayeePage?: (chains: ChainsFile) => Promise<string>;
   /** Makes an empty database on a server, for platform and gate. Default: each has an embedded one. */
   readonly createDatabase?: () => Promise<string>;
   /** Puts something between platforms and gates, or between them and the chain. @returns its URL */
@@ -242,6 +244,7 @@ async function startServices(
   const platformDatabase = await placeDatabase(options, platformData);
   const gateDatabase = await placeDatabase(options, gateData);
   const gatesUrl = await through('gates', gateUrl);
+  const payeePage = await options.placePayeePage?.(chains);
   const { pollMs = 200 } = options;
   const common = { chainsFile, chain: chainKey, clients: gateClients, pollMs };
   const startGate = (name: string, port: number, dataDirectory: string): Service =>
@@ -265,6 +268,7 @@ async function startServices(
           database: platformDatabase,
           voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
           hasProxy: options.hasProxy === true,
+          payeePage,
         }),
       }),
     );

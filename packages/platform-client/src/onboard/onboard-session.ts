@@ -19,6 +19,7 @@ import {
 } from '@pool/core';
 import { type HolderSigner, OwnRefusalError } from '@pool/signers';
 import { createEdgeClient } from '../edge-client.ts';
+import { enrolWallet } from '../enrol-wallet.ts';
 import {
   createSessionClient,
   type Onboarding,
@@ -141,7 +142,9 @@ async function runPass(
   mint: <T>(call: () => Promise<T>) => Promise<T>,
 ): Promise<Onboarded> {
   const { employerId, created } = await session.register();
-  const enrolment = await enrol(plan, session);
+  const { holder, isEnrolment } = plan;
+  const enrolment =
+    holder === undefined || !isEnrolment ? undefined : await enrolWallet(session, holder);
   const { token: edgeToken } = await mint(() => session.mintEdgeToken(name));
   const keys = new Map<Capability, Secret>();
   for (const capability of plan.capabilities) {
@@ -150,25 +153,6 @@ async function runPass(
   const url = `${plan.platformUrl}/agent-edge`;
   const bootstrap = await createEdgeClient({ url, token: edgeToken }).bootstrap();
   return { employerId, isNewAccount: created, enrolment, edgeToken, keys, bootstrap };
-}
-
-async function enrol(
-  { holder, isEnrolment }: OnboardPass,
-  session: SessionClient,
-): Promise<Onboarding | undefined> {
-  if (holder === undefined || !isEnrolment) {
-    return undefined;
-  }
-  const { walletPub, encryptionPublicKey } = holder;
-  const enrolment = await session.onboard(walletPub, encryptionPublicKey);
-  if (enrolment.walletPub !== walletPub || enrolment.encryptionPublicKey !== encryptionPublicKey) {
-    // Payers would be shown another W or P. Their agents refuse it, and the holder would never be paid.
-    throw new PoolError(
-      'platform_invalid_response',
-      'the platform enrolled another W or P than this holder’s; ask its operator, and do not use this enrolment',
-    );
-  }
-  return enrolment;
 }
 
 /** Ends the wait, not the call: the platform may still carry it out. */

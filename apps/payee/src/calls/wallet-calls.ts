@@ -1,0 +1,63 @@
+/**
+ * The calls that the worker with the wallet answers. Secrets cross in these only: recovery words once to be shown, or as they were typed;
+ * the PRF output of a passkey, whose buffer the window gives away.
+ *
+ * @module
+ */
+import type { Readiness } from '@pool/api';
+import type { EvmAddress, Hex, Hex32, SpendReceipt, TokenUnit } from '@pool/core';
+import type { NewSlot, SlotKey } from '@pool/wallet/browser';
+import type {
+  Balance,
+  Identity,
+  Invitation,
+  PayeeHistory,
+  Withdrawal,
+  WithdrawalPlan,
+} from '../wallet-port.ts';
+import type { Call } from './call-protocol.ts';
+
+/** Public facts of the account that was opened. */
+export type OpenedWallet = {
+  readonly identity: Identity;
+  readonly tokens: readonly TokenUnit[];
+  readonly contracts: readonly EvmAddress[];
+};
+
+/** Public facts of an account file. */
+export type StoredAccount = {
+  readonly identity: Identity;
+  /** What its passkeys are asked with. */
+  readonly slots: readonly { readonly credentialId: Hex; readonly salt: Hex32 }[];
+};
+
+export type WalletCalls = {
+  /** @see PayeeAccounts */
+  readonly readInvitation: Call<string, Invitation>;
+  /** The text of an account file. @throws `invalid_account_file` */
+  readonly readAccountFile: Call<string, StoredAccount>;
+  readonly createAccount: Call<
+    undefined,
+    { readonly identity: Identity; readonly words: readonly string[] }
+  >;
+  readonly restoreAccount: Call<string, Identity>;
+  readonly confirmWords: Call<readonly string[], void>;
+  readonly addSlot: Call<NewSlot, void>;
+  /** Opens the account of the draft. `file` is to be stored. Undefined: it has no passkey, and nothing is stored. */
+  readonly finish: Call<undefined, OpenedWallet & { readonly file: string | undefined }>;
+  readonly unlock: Call<
+    { readonly file: string; readonly key: SlotKey },
+    OpenedWallet & { readonly file: string }
+  >;
+  /** @see PayeeWallet */
+  readonly enrol: Call<string | undefined, Readiness>;
+  readonly readiness: Call<undefined, Readiness>;
+  readonly sync: Call<undefined, void>;
+  readonly balance: Call<string, Balance>;
+  readonly history: Call<string, PayeeHistory>;
+  readonly savedAddresses: Call<undefined, readonly EvmAddress[]>;
+  readonly planWithdrawal: Call<Withdrawal, WithdrawalPlan>;
+  readonly withdraw: Call<Withdrawal & { readonly key: string }, SpendReceipt>;
+  /** Wipes the keys. The window ends the worker afterwards. */
+  readonly close: Call<undefined, void>;
+};

@@ -1,0 +1,167 @@
+/**
+ * The wallet of an open account: what the page asks of it, over the stores, the chain and the platform.
+ *
+ * @module
+ */
+import type { HistoryEntry, Readiness } from '@pool/api';
+import { type EvmAddress, parseEvmAddress, Secret, type SpendReceipt } from '@pool/core';
+import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
+import type { SpendEvent } from '@pool/wallet';
+import {
+  type BrowserWallet,
+  type EdgeKeyKind,
+  type OpenAccount,
+  openBrowserWallet,
+} from '@pool/wallet/browser';
+import type { OpenedWallet } from '../calls/wallet-calls.ts';
+import type {
+  Balance,
+  OnProgress,
+  PayeeHistory,
+  Withdrawal,
+  WithdrawalPlan,
+} from '../wallet-port.ts';
+import { createPageProver } from './page-prover.ts';
+import type { Place } from './place.ts';
+import { inSession } from './sessions.ts';
+
+/** How often progress of the sync is told, in milliseconds. */
+const progressMs = 200;
+
+export type OpenPayeeWallet = {
+  readonly facts: OpenedWallet;
+  enrol(invitation: string | undefined): Promise<Readiness>;
+  readiness(): Promise<Readiness>;
+  sync(onProgress: OnProgress): Promise<void>;
+  balance(token: string): Promise<Balance>;
+  history(token: string): Promise<PayeeHistory>;
+  savedAddresses(): Promise<readonly EvmAddress[]>;
+  planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;
+  withdraw(
+    withdrawal: Withdrawal & { readonly key: string },
+    onProgress: OnProgress,
+  ): Promise<SpendReceipt>;
+  close(): Promise<void>;
+};
+
+/** @param account - closed with the wallet */
+export async function openPayeeWallet(
+  place: Place,
+  account: OpenAccount,
+): Promise<OpenPayeeWallet> {
+  const { chain, evidence, platformUrl, page } = place;
+  const { walletPub, address, encryptionPublicKey } = account;
+  const { pool, tokens } = chain.settings;
+  const wallet = await openBrowserWallet({
+    ...{ account, chain, evidence },
+    createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
+    mintKey: (kind) => mintKey(place, account, kind),
+    prover: createPageProver(page),
+    // No `gate`: the platform serves no eligibility to pages, so the page offers no transfers.
+  });
+  const symbols = Object.keys(tokens);
+  /** Of withdrawals without an outcome. The same one, reviewed again, has the same key, so that it is paid once. */
+  const keys = new Map<string, string>();
+  const nameOf = ({ token, amount, to }: Withdrawal): string => `${token} ${amount} ${to}`;
+
+  return {
+    facts: {
+      identity: { walletPub, address },
+      tokens: Object.entries(tokens).map(([symbol, { decimals }]) => ({ symbol, decimals })),
+      contracts: [pool, ...Object.values(tokens).map((token) => token.address)],
+    },
+    enrol: (invitation) =>
+      inSession(
+        place,
+        account,
+        async (session) => {
+          await session.register();
+          if (invitation !== undefined) {
+            await session.acceptInvitation(new Secret(invitation));
+          }
+          return (await enrolWallet(session, { walletPub, encryptionPublicKey })).readiness;
+        },
+        encryptionPublicKey,
+      ),
+    readiness: () =>
+      inSession(place, account, async (session) => (await session.getEnrollment()).readiness),
+    async sync(onProgress) {
+      const tell = (): void => {
+        const { read, total } = wallet.progress().blocks;
+        onProgress({ stage: 'syncing', ...(total === 0 ? {} : { fraction: read / total }) });
+      };
+      const timer = setInterval(tell, progressMs);
+      try {
+        for (const symbol of symbols) {
+          await wallet.readBalance(symbol);
+        }
+      } finally {
+        clearInterval(timer);
+      }
+    },
+    async balance(token) {
+      const { total, spendable, asOfBlock } = await wallet.readBalance(token);
+      return { total, spendable, asOfBlock };
+    },
+    async history(token) {
+      const { chain: key, symbol, decimals, entries } = await readAll(wallet, token);
+      return { chain: key, symbol, decimals, entries, payers: {} };
+    },
+    async savedAddresses() {
+      const addresses = new Set<EvmAddress>();
+      for (const symbol of symbols) {
+        for (const entry of (await readAll(wallet, symbol)).entries) {
+          if (entry.kind === 'send' && entry.address !== address)
+            addresses.add(parseEvmAddress(entry.address));
+        }
+      }
+      return [...addresses];
+    },
+    async planWithdrawal(withdrawal) {
+      const { changeAmount } = await wallet.planWithdrawal(withdrawal);
+      const key = keys.get(nameOf(withdrawal)) ?? crypto.randomUUID();
+      keys.set(nameOf(withdrawal), key);
+      // The platform's relayer pays the network.
+      return { key, changeAmount: BigInt(changeAmount), feeAmount: 0n };
+    },
+    async withdraw({ key, ...withdrawal }, onProgress) {
+      const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
+      const receipt = await wallet.withdraw(withdrawal, { key, onEvent });
+      keys.delete(nameOf(withdrawal));
+      return receipt;
+    },
+    async close() {
+      await wallet.close();
+      account.close();
+    },
+  };
+}
+
+async function mintKey(place: Place, account: OpenAccount, kind: EdgeKeyKind): Promise<Secret> {
+  const name = `payee page ${new Date().toISOString().slice(0, 10)}`;
+  return await inSession(place, account, async (session) => {
+    await session.register();
+    return kind === 'edge'
+      ? (await session.mintEdgeToken(name)).token
+      : (await session.mintKey(kind, name)).apiKey;
+  });
+}
+
+async function readAll(wallet: BrowserWallet, token: string) {
+  const first = await wallet.readHistory({ token });
+  const entries: HistoryEntry[] = [...first.entries];
+  for (let page = first; page.more; ) {
+    const after = entries.at(-1)?.id;
+    page = await wallet.readHistory({ token, after });
+    entries.push(...page.entries);
+  }
+  return { ...first, entries };
+}
+
+function tellProgress(event: SpendEvent, onProgress: OnProgress): void {
+  if (event.kind === 'progress') {
+    onProgress({ stage: event.stage, fraction: event.fraction });
+  } else if (event.kind === 'stage' && event.stage !== 'awaiting-approval') {
+    onProgress({ stage: event.stage });
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * The worker that holds the account. Seed and keys are nowhere else, and end with it. Its name is the URL of the page's folder.
+ *
+ * @module
+ */
+import { PoolError, Secret } from '@pool/core';
+import {
+  confirmRecoveryWords,
+  createAccountFile,
+  createSeed,
+  formatRecoveryWords,
+  isUsable,
+  type NewSlot,
+  openAccount,
+  openSlot,
+  parseAccountFile,
+  parseRecoveryWords,
+  readIdentity,
+  type Seed,
+  serializeAccountFile,
+} from '@pool/wallet/browser';
+import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
+import type { WalletCalls } from '../calls/wallet-calls.ts';
+import { allowOwnScripts } from '../trusted-types.ts';
+import type { Identity, Invitation } from '../wallet-port.ts';
+import { type OpenPayeeWallet, openPayeeWallet } from './payee-wallet.ts';
+import { fetchPlace, type Place } from './place.ts';
+import { openPlatform } from './sessions.ts';
+
+allowOwnScripts(new URL('./', self.location.href));
+
+/** An account that is not stored yet. */
+type Draft = { readonly seed: Seed; words: string | undefined; slot: NewSlot | undefined };
+
+let placeRead: Promise<Place> | undefined;
+let draft: Draft | undefined;
+let wallet: OpenPayeeWallet | undefined;
+
+/** A place that could not be read is asked for again. */
+async function findPlace(): Promise<Place> {
+  placeRead ??= fetchPlace(new URL(self.name));
+  try {
+    return await placeRead;
+  } catch (error) {
+    placeRead = undefined;
+    throw error;
+  }
+}
+
+function currentDraft(): Draft {
+  if (draft === undefined) throw new PoolError('stopping', 'no account is being made');
+  return draft;
+}
+
+function current(): OpenPayeeWallet {
+  if (wallet === undefined) throw new PoolError('stopping', 'the account is locked; open it again');
+  return wallet;
+}
+
+function forgetDraft(): void {
+  draft?.seed.reveal().fill(0);
+  draft?.slot?.prf.fill(0);
+  draft = undefined;
+}
+
+async function begin(seed: Seed, words: string | undefined): Promise<Identity> {
+  forgetDraft();
+  draft = { seed, words, slot: undefined };
+  const { walletPub, address, close } = await openAccount(
+    seed,
+    (await findPlace()).evidence.domain,
+  );
+  close();
+  return { walletPub, address };
+}
+
+/** Wipes the seed: the keys that derive from it stay until the wallet is closed. */
+async function open(seed: Seed) {
+  try {
+    const place = await findPlace();
+    const account = await openAccount(seed, place.evidence.domain);
+    wallet = await openPayeeWallet(place, account).catch((error: unknown) => {
+      account.close();
+      throw error;
+    });
+    return wallet.facts;
+  } finally {
+    seed.reveal().fill(0);
+  }
+}
+
+async function createFile({ seed, words, slot }: Draft): Promise<string | undefined> {
+  if (slot === undefined) return undefined;
+  const { domain } = (await findPlace()).evidence;
+  const nowMs = Date.now();
+  let file = await createAccountFile({ seed, domain, slot, nowMs });
+  if (words !== undefined) {
+    const tried = confirmRecoveryWords(file, words, nowMs);
+    tried.seed.reveal().fill(0);
+    file = tried.file;
+  }
+  if (!isUsable(file)) {
+    throw new PoolError('account_not_opened', 'try the recovery words before the account is used');
+  }
+  return serializeAccountFile(file);
+}
+
+async function readInvitation(code: string): Promise<Invitation> {
+  const place = await findPlace();
+  const { key, settings } = place.chain;
+  const found = await openPlatform(place).openInvitation(new Secret(code));
+  if (found.chains[key]?.pool !== settings.pool) {
+    throw new PoolError('invalid-chain', 'the invitation is for another pool than the page’s');
+  }
+  return {
+    state: found.state,
+    employer: found.employerName,
+    employerAddress: found.employerAddress,
+    platform: place.evidence.domain,
+    chain: key,
+    pool: settings.pool,
+    expiresAtMs: Date.parse(found.expiresAt),
+  };
+}
+
+// The types of the window are in force here.
+serveCalls<WalletCalls>(self as unknown as MessagePlace, {
+  readInvitation,
+  async readAccountFile(text) {
+    const file = parseAccountFile(text);
+    const { walletPub, address } = readIdentity(file);
+    const slots = file.slots.map(({ credentialId, salt }) => ({ credentialId, salt }));
+    return { identity: { walletPub, address }, slots };
+  },
+  async createAccount() {
+    const seed = createSeed();
+    const identity = await begin(seed, undefined);
+    return { identity, words: formatRecoveryWords(seed).reveal().split(' ') };
+  },
+  restoreAccount: (words) => begin(parseRecoveryWords(words), words),
+  async confirmWords(words) {
+    const made = currentDraft();
+    const typed = parseRecoveryWords(words.join(' '));
+    const isSame = formatRecoveryWords(typed).reveal() === formatRecoveryWords(made.seed).reveal();
+    typed.reveal().fill(0);
+    if (!isSame) {
+      throw new PoolError('invalid_recovery_words', 'these are the words of another account');
+    }
+    made.words = words.join(' ');
+  },
+  async addSlot(slot) {
+    currentDraft().slot = slot;
+  },
+  async finish() {
+    const made = currentDraft();
+    const file = await createFile(made);
+    const facts = await open(made.seed);
+    forgetDraft();
+    return { ...facts, file };
+  },
+  async unlock({ file: text, key }) {
+    try {
+      const { seed, file } = await openSlot(parseAccountFile(text), key, Date.now());
+      return { ...(await open(seed)), file: serializeAccountFile(file) };
+    } finally {
+      key.prf.fill(0);
+    }
+  },
+  enrol: (invitation) => current().enrol(invitation),
+  readiness: () => current().readiness(),
+  sync: (_, onProgress) => current().sync(onProgress),
+  balance: (token) => current().balance(token),
+  history: (token) => current().history(token),
+  savedAddresses: () => current().savedAddresses(),
+  planWithdrawal: (withdrawal) => current().planWithdrawal(withdrawal),
+  withdraw: (withdrawal, onProgress) => current().withdraw(withdrawal, onProgress),
+  async close() {
+    forgetDraft();
+    await wallet?.close();
+    wallet = undefined;
+  },
+});

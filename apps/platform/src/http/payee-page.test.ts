@@ -1,0 +1,55 @@
+/** The payee's page beside the routes of the platform. packages/http-server tests how a folder is served. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createTestPlatform } from '../fixtures/test-platform.ts';
+
+describe('the page of the payees', () => {
+  let database: TestDatabase;
+  let root: string;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    root = mkdtempSync(join(tmpdir(), 'pool-page-'));
+    mkdirSync(join(root, 'page', 'assets'), { recursive: true });
+    writeFileSync(join(root, 'control.json'), 'a secret beside the page');
+    writeFileSync(join(root, 'page', 'index.html'), '<p>page</p>');
+    writeFileSync(join(root, 'page', 'chains.json'), '{}');
+    writeFileSync(join(root, 'page', 'assets', 'page-Ab12.js'), 'run()');
+  });
+  afterAll(async () => {
+    rmSync(root, { recursive: true, force: true });
+    await database.close();
+  });
+
+  it('is served with the policy that its nodes need, and isolated', async () => {
+    const { app } = createTestPlatform(database, {
+      payeePage: { folder: join(root, 'page'), connectTo: ['https://rpc.example'] },
+    });
+    const page = await app.request('/payee/');
+    expect([page.status, await page.text()]).toEqual([200, '<p>page</p>']);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; .*connect-src 'self' https:\/\/rpc\.example; .*frame-ancestors 'none'/,
+    );
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(page.headers.get('cross-origin-embedder-policy')).toBe('require-corp');
+    const cached = async (path: string) =>
+      (await app.request(`/payee/${path}`)).headers.get('cache-control');
+    expect(await cached('')).toBe('no-cache');
+    expect(await cached('chains.json')).toBe('no-cache');
+    expect(await cached('assets/page-Ab12.js')).toMatch(/immutable/);
+    for (const path of ['/payee/../control.json', '/payee/%2e%2e/control.json', '/control.json']) {
+      expect((await app.request(path)).status).toBe(404);
+    }
+    expect((await app.request('/api/auth/nonce')).status).toBe(200);
+  });
+
+  it('is absent where no folder is configured', async () => {
+    const { app } = createTestPlatform(database);
+    expect((await app.request('/payee/')).status).toBe(404);
+  });
+});
