@@ -23,6 +23,8 @@ export type Commands = Readonly<Record<string, CommandRow>>;
 
 export type CommandRow = {
   readonly about: string;
+  /** Another name. */
+  readonly alias?: string;
   /** What they are, by name as the help shows it. */
   readonly args?: Readonly<Record<string, string>>;
   /** `--env-file` follows. */

@@ -30,12 +30,12 @@ const payRunFilter: Options = {
   ...json,
 };
 
-const inviteLogin: Options = {
+const employerLogin: Options = {
   '--platform <url>': "the platform's base URL; default: that of DISBURSE_PLATFORM_URL",
   '--login <signer>':
     'who signs the session of the employer: holder or custodian_a, as for onboard; default: ONBOARD_PRIVATE_KEY',
-  ...json,
 };
+const inviteLogin: Options = { ...employerLogin, ...json };
 
 export const payerCommands: Commands = {
   serve: {
@@ -56,7 +56,7 @@ export const payerCommands: Commands = {
     options: {
       '--file <csv>': required(
         once(
-          'roster: columns address, amount and perhaps memo, separated by commas, semicolons or tabs; - is standard input',
+          'roster: columns address, amount and perhaps memo, separated by commas, semicolons or tabs; - is standard input; with --unregistered invite an address may be invite:<name, e-mail address or reference>',
         ),
       ),
       '--pay-run <label>': required(
@@ -64,9 +64,13 @@ export const payerCommands: Commands = {
       ),
       ...roster,
       '--unregistered <rule>': {
-        about: 'what to do with recipients that are not enrolled',
-        choices: ['fail', 'skip'],
+        about:
+          'what to do with recipients that are not enrolled; invite: hold back invited people, for "pay-runs resume", and fail for others',
+        choices: ['fail', 'skip', 'invite'],
       },
+      '--until <day>': once(
+        'with --unregistered invite: the last day (UTC) on which "pay-runs resume" pays, for example 2027-01-15; a later run may change it',
+      ),
       ...decimal,
       ...numberFormat,
       '--dry-run': 'check everything, without a proof and without a payment',
@@ -79,6 +83,7 @@ export const payerCommands: Commands = {
         initial: [],
         initialText: 'none',
       },
+      ...employerLogin,
     },
     load: async () => (await import('./commands/payer/payer-commands.ts')).runDisburse,
   },
@@ -166,18 +171,31 @@ export const payerCommands: Commands = {
     load: async () => (await import('./commands/setup/approve-command.ts')).runApprove,
   },
   'pay-runs': {
-    about: 'The pay runs that were sent from this directory. Moves no money.',
+    about: 'The pay runs that were sent from this directory.',
+    alias: 'pay-run',
     below: {
       list: {
-        about: 'Print every label, and what became of it.',
+        about: 'Print every label, and what became of it. Moves no money.',
         options: payRunFilter,
         load: async () => (await import('./commands/payer/payer-commands.ts')).runListPayRuns,
       },
       show: {
-        about: 'Print the parts of a pay run: state, transaction, key.',
+        about: 'Print the parts of a pay run: state, transaction, key. Moves no money.',
         args: { '<label>': 'of a pay run' },
         options: payRunFilter,
         load: async () => (await import('./commands/payer/payer-commands.ts')).runShowPayRun,
+      },
+      resume: {
+        about:
+          'Pay the invited people whom a pay run held back and who have enrolled since, each once. Signs in to the platform.',
+        args: { '<label>': 'of a pay run that was sent with --unregistered invite' },
+        options: {
+          ...payRunPlace,
+          ...json,
+          '--yes': 'on a terminal: send without a question (elsewhere there is no question)',
+          ...employerLogin,
+        },
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runResume,
       },
     },
   },

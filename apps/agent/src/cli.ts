@@ -57,6 +57,9 @@ function addCommands(
   for (const [name, row] of Object.entries(commands)) {
     const { about, args = {}, options = {}, hasEnvFile = true, below = {}, load } = row;
     const command = parent.command(name).description(about);
+    if (row.alias !== undefined) {
+      command.alias(row.alias);
+    }
     for (const [arg, what] of Object.entries(args)) {
       command.argument(arg, what);
     }

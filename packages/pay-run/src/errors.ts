@@ -27,6 +27,8 @@ export const errors = [
     exit: 2,
     meanings: {
       pay_run_conflict: 'The label was used for another roster. Choose another label.',
+      pay_run_ended:
+        'The day until which held-back people are paid has passed. Run `disburse` again with a later `--until`.',
       pay_run_job_lost:
         'The agent does not know a job of this pay run. Check the chain before you pay that part again.',
     },

@@ -35,6 +35,7 @@ export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-runs.ts';
 export { checkRecipients, type RecipientsOptions } from './commands/recipients.ts';
 export { type RedeliverOptions, redeliver } from './commands/redeliver.ts';
+export { type ResumeOptions, resumePayRun } from './commands/resume.ts';
 export {
   beginTenancy,
   listTenancyKeys,
@@ -68,6 +69,9 @@ export type {
   AgentClient,
   Ask,
   CheckedRequest,
+  Invitations,
+  Invitee,
+  InviteeState,
   JobTrace,
   LocalChecks,
   Output,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { InvitationLink } from '@pool/api';
 import {
   type DisbursementJob,
   type DisburseRequest,
@@ -33,6 +34,41 @@ export type Output = {
 /** Where an agent's ledger is: beside its jobs on a server, else in its directory. */
 export type LedgerPlace = { readonly home: string; readonly jobs: JobStorePlace };
 
+/** A person whom this machine has invited. */
+export type Invitee = {
+  /** Reference of the person's first link. It stays when the person gets another link. */
+  readonly person: string;
+  /** For the payer's own terminal: the name and the e-mail address that this machine knows. */
+  readonly label: string;
+};
+
+/** What became of a person's newest link. */
+export type InviteeState = Invitee & {
+  /** `unknown`: the platform has no such link. */
+  readonly state: InvitationLink['state'] | 'unknown';
+  /** When the link ends, if its wallet has not enrolled by then. ISO 8601 in UTC. */
+  readonly expiresAt?: string;
+  /**
+   * The wallet that accepted the link, by the platform's word alone. It was pinned when it was first seen here.
+   */
+  readonly address?: string;
+  /** This is the first time that it was seen. */
+  readonly isNew?: boolean;
+  /** The platform names another wallet than the pinned one. `address` is absent then. */
+  readonly changed?: { readonly pinned: string; readonly named: string };
+};
+
+/** The people whom this machine has invited. Their names and e-mail addresses leave it through none of these. */
+export type Invitations = {
+  /** @param text - a reference, an e-mail address or a name. @returns everybody whom it can mean */
+  find(text: string): readonly Invitee[];
+  /**
+   * Signs in to the platform, asks for the links, and pins the wallets that are new.
+   * @param people - as in {@link Invitee}. @returns by person
+   */
+  readStates(people: readonly string[]): Promise<ReadonlyMap<string, InviteeState>>;
+};
+
 /** The agent of a payer: its own settings, so that keys are the same on every run, and how it is asked. */
 export type Payer = {
   /** Where the ledger is. */
@@ -46,6 +82,7 @@ export type Payer = {
   /** A client of the running agent. @throws PoolError if the directory never had an agent */
   openAgent(): AgentClient;
   readonly withChecks: WithChecks;
+  readonly invitations: Invitations;
 };
 
 /** The agent's checks without a running agent. They send only read requests. */

@@ -1,13 +1,15 @@
 /**
  * Who has been invited: names and e-mail addresses by reference, in `invitations.json` of the agent directory (0600). The platform knows the
- * references only. No code of a link is in it.
+ * references only. No code of a link is in it. It also pins the wallet of each link, which only the platform's word binds to the person.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { InvitationLink } from '@pool/api';
 import { PoolError, parseWire } from '@pool/core';
+import type { Person } from '@pool/pay-run';
 import { type FileLock, isCode, lockFile, replaceDurableFile, resultCodeOf } from '@pool/storage';
 import * as v from 'valibot';
 import { ensureAgentHome } from './agent-home.ts';
@@ -18,6 +20,8 @@ const personSchema = v.strictObject({
   email: v.optional(v.pipe(v.string(), v.maxLength(254))),
   /** False: the link may exist, but no file has it. */
   hasLink: v.boolean(),
+  /** The first wallet that the platform named for the link. */
+  address: v.optional(v.pipe(v.string(), v.maxLength(128))),
 });
 export type InvitedPerson = v.InferOutput<typeof personSchema>;
 
@@ -46,6 +50,42 @@ export function readInvited(home: string): readonly InvitedPerson[] {
       { cause },
     );
   }
+}
+
+/** The name and the e-mail address, as far as they are known. */
+export function nameOf({
+  name,
+  email,
+  reference,
+}: Person & { readonly reference: string }): string {
+  return [name, email].filter((text) => text !== undefined).join(', ') || reference;
+}
+
+/**
+ * Keeps the first wallet that the platform names for a link: a platform that names another one later is found out.
+ * @returns everybody, and the references whose wallets are new
+ * @throws PoolError `invitations_in_use`, `store_damaged`
+ */
+export async function pinWallets(
+  home: string,
+  links: readonly Pick<InvitationLink, 'reference' | 'address'>[],
+): Promise<{ readonly people: readonly InvitedPerson[]; readonly added: ReadonlySet<string> }> {
+  return await withInvitedLock(home, async () => {
+    const named = new Map(links.map(({ reference, address }) => [reference, address]));
+    const added = new Set<string>();
+    const people = readInvited(home).map((person) => {
+      const address = named.get(person.reference);
+      if (person.address !== undefined || address === undefined) {
+        return person;
+      }
+      added.add(person.reference);
+      return { ...person, address };
+    });
+    if (added.size > 0) {
+      writeInvited(home, people);
+    }
+    return { people, added };
+  });
 }
 
 /** Only inside {@link withInvitedLock}: a write between this process's reading and its writing would be lost. */

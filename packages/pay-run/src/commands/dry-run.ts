@@ -130,6 +130,8 @@ export type DryRunOptions = {
   readonly split?: boolean;
   /** Of the token. */
   readonly decimals: number;
+  /** Further entries of the document of `--json`. */
+  readonly beside?: object;
 };
 
 /** @returns the exit code that the payment would have, as far as the checks can predict it */
@@ -155,7 +157,7 @@ export async function runDry(
   const same = known === undefined ? findSameRoster(ledger, plan, Date.now()) : [];
   output.out(
     options.json === true
-      ? JSON.stringify({ ...finding.document, ...summarizeSame(same) }, null, 2)
+      ? JSON.stringify({ ...finding.document, ...summarizeSame(same), ...options.beside }, null, 2)
       : [...finding.lines, ...same.map(describeSameRoster)].join('\n'),
   );
   // After the report: a label that was already used must not hide the problems of the roster.

@@ -24,6 +24,7 @@ import {
   type RosterProblem,
 } from '../check/roster-problems.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { findInvited } from '../ledger/invited-record.ts';
 import {
   assertNoneLost,
   assertWhole,
@@ -50,6 +51,13 @@ import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/rost
 import { parseRoster, type RosterEntry } from '../roster/roster-csv.ts';
 import { readRosterText } from '../roster/roster-file.ts';
 import { runDry } from './dry-run.ts';
+import {
+  createReadInvited,
+  parseUntil,
+  payFirstRound,
+  reportFirstRound,
+  runDryInvited,
+} from './pay-invited.ts';
 
 // The questions of `--dry-run`, asked before a payment is sent: the checks of the running agent, and what would prevent
 // the batch although nothing is wrong with the roster (docs/decisions/0008).
@@ -153,7 +161,9 @@ export type TargetOptions = { readonly chain?: string; readonly token?: string }
 export type DisburseOptions = TargetOptions & {
   readonly file: string;
   readonly payRun: string;
-  readonly unregistered?: 'fail' | 'skip';
+  readonly unregistered?: 'fail' | 'skip' | 'invite';
+  /** With `invite`: the last day on which people are paid who are held back, in UTC. */
+  readonly until?: string;
   readonly decimal?: boolean;
   /** How the amounts of the roster are written; they are in tokens then. */
   readonly numberFormat?: NumberFormat;
@@ -173,7 +183,13 @@ export async function payRoster(
   output: Output,
 ): Promise<number> {
   const payRun = parsePayRun(options.payRun);
-  const { retry = [], unregistered } = options;
+  const { retry = [] } = options;
+  const isInviting = options.unregistered === 'invite';
+  const unregistered = options.unregistered === 'invite' ? undefined : options.unregistered;
+  if (!isInviting && options.until !== undefined) {
+    throw new PoolError('invalid_request', '--until needs --unregistered invite');
+  }
+  const until = isInviting ? parseUntil(options.until, Date.now()) : undefined;
   if (retry.length > 0 && options.split !== true) {
     throw new PoolError(
       'invalid_request',
@@ -185,7 +201,8 @@ export async function payRoster(
   const { chain, token, decimals } = resolveTarget(options, payer);
   const declared: AmountUnit = { decimals, symbol: token, format: chooseFormat(options) };
   const text = readRosterText(options.file);
-  const read = parseRoster(text, declared);
+  const readInvited = isInviting ? createReadInvited(payer.invitations) : undefined;
+  const read = parseRoster(text, declared, readInvited);
   const isDry = options.dryRun === true;
   const ask = options.yes === true ? undefined : output.ask;
   const question = { isUnasked: options.yes === true && !isDry, ask };
@@ -193,15 +210,16 @@ export async function payRoster(
     read.kind === 'mistakes'
       ? declared
       : { ...declared, format: await decideRosterUnit(read.entries, declared, question) };
-  const roster = unit.format === declared.format ? read : parseRoster(text, unit);
+  const roster = unit.format === declared.format ? read : parseRoster(text, unit, readInvited);
   if (roster.unread.length > 0) {
     terminal.write(
       `note: columns of the roster that are not read: ${roster.unread.map((name) => quote(name)).join(', ')}\n`,
     );
   }
   if (roster.kind === 'mistakes') {
-    const place = { chain, token, unregistered, isSplit: options.split === true };
-    const problems = await explainMistakes(roster, place, (request) =>
+    const place = { chain, token, unregistered, isSplit: options.split === true || isInviting };
+    const entries = roster.entries.filter((entry) => findInvited(entry) === undefined);
+    const problems = await explainMistakes({ ...roster, entries }, place, (request) =>
       isDry
         ? payer.withChecks(({ validate }) => validate(request))
         : payer.openAgent().validate(request),
@@ -213,6 +231,12 @@ export async function payRoster(
     terminal.write(`${warning}\n`);
   }
   const plan: SplitPlan = { chain, token, payRun, entries: roster.entries, unregistered, retry };
+  const hasInvited = roster.entries.some((entry) => findInvited(entry) !== undefined);
+  if (isDry && until !== undefined && hasInvited) {
+    const code = await runDryInvited(payer, plan, { ...options, decimals, until }, output);
+    await noteAbsence(payer.agentUrl, terminal);
+    return code;
+  }
   if (isDry) {
     const code = await runDry(payer, plan, { ...options, decimals }, output);
     await noteAbsence(payer.agentUrl, terminal);
@@ -228,6 +252,20 @@ export async function payRoster(
     approve: createApproval({ ...claim, decimals, terminal, ask }),
   };
   try {
+    if (until !== undefined && hasInvited) {
+      const unitOfToken = { symbol: token, decimals };
+      const outcome = await withInterruption((signal) =>
+        payFirstRound(plan, until, {
+          ...{ ...claim, terminal, ask, signal, unit: unitOfToken },
+          invitations: payer.invitations,
+          readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
+        }),
+      );
+      return reportFirstRound(plan, until, outcome, unitOfToken, {
+        json: options.json,
+        out: output.out,
+      });
+    }
     if (options.split !== true) {
       const first = await payWhole(plan, deps);
       return await followWhole(client, first, plan.entries, options, output);

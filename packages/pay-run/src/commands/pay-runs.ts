@@ -6,9 +6,10 @@
  */
 import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import { exitCodes } from '../exit-codes.ts';
+import { isGivenUp, isLabelOf } from '../ledger/invited-record.ts';
 import { findPart } from '../ledger/pay-run-find.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import type { NamedPayRun, PayRunRecord } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { stateOf } from '../report/split-report.ts';
@@ -61,11 +62,13 @@ export async function showPayRun(
   options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
-  const found = findLabel(label, await listAllPayRuns(payer.ledger), options);
+  const normal = parsePayRun(label);
+  const all = select(await listAllPayRuns(payer.ledger), options);
+  const found = all.filter(({ payRun }) => isLabelOf(payRun, normal));
   if (found.length === 0) {
     throw new PoolError(
       'not_found',
-      `no pay run ${parsePayRun(label)} was sent from this directory; "disburse-agent pay-runs list" lists those that were`,
+      `no pay run ${normal} was sent from this directory; "disburse-agent pay-runs list" lists those that were`,
     );
   }
   const views = await inspectAll(found, payer, output);
@@ -93,6 +96,7 @@ function select(
 ): readonly NamedPayRun[] {
   return all.filter(
     (found) =>
+      !isGivenUp(found.record) &&
       (chain === undefined || found.chain === chain) &&
       (token === undefined || found.token === token),
   );
@@ -148,13 +152,27 @@ function describeHead(
     decimals === undefined
       ? `${sumAmounts(notes)} base units of ${token}`
       : formatTokenAmount(sumAmounts(notes), { symbol: token, decimals });
-  const changedAt = new Date(Math.max(...record.parts.map(({ sinceMs }) => sinceMs)));
+  const changedAtMs = Math.max(...record.parts.map(({ sinceMs }) => sinceMs));
+  const changed =
+    changedAtMs === 0
+      ? ''
+      : `; last sent or changed ${new Date(changedAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const states =
     parts.length === 1
       ? parts.map(({ job, isUnseen }) => nameState(job, isUnseen)).join('')
       : `${paid.length} of ${parts.length} parts paid`;
   const sum = paid.length === 0 ? '' : `, ${notes.length} recipient(s), ${total}`;
-  return `${payRun} on ${chain}: ${states}${sum}; last sent or changed ${changedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${payRun} on ${chain}: ${states}${sum}${changed}${describeHeld(record)}`;
+}
+
+/** How many people the pay run holds back. */
+function describeHeld(record: PayRunRecord): string {
+  const held = listHeldBack(record).length;
+  return held === 0 ? '' : `; ${held} held back until ${record.invited?.until}`;
+}
+
+function listHeldBack({ invited }: PayRunRecord): readonly unknown[] {
+  return invited?.payees.filter(({ round }) => round === undefined) ?? [];
 }
 
 function describeParts({ parts }: PayRunView): readonly string[] {
@@ -171,9 +189,12 @@ function nameState(job: DisbursementJob | undefined, isUnseen: boolean): string 
 }
 
 /** The document of `--json`. Amounts are base units, as decimal strings. */
-function toDocument({ payRun, chain, token, parts }: PayRunView): object {
+function toDocument({ payRun, chain, token, parts, record }: PayRunView): object {
   return {
     ...{ payRun, chain, token },
+    ...(record.invited === undefined
+      ? {}
+      : { heldBack: listHeldBack(record).length, until: record.invited.until }),
     parts: parts.map(({ part, of, key, attempt, job, isUnseen }) => ({
       ...{ part, of, key, attempt, state: stateOf(job, isUnseen) },
       ...(job === undefined ? {} : { job }),

@@ -33,6 +33,7 @@ import {
   openOpeningsStore,
   openSpendArchive,
 } from '@pool/wallet/node';
+import { isLabelOf } from '../ledger/invited-record.ts';
 import { computePartKey } from '../ledger/pay-run-key.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
@@ -252,16 +253,17 @@ async function listPayRunKeys(
     return [];
   }
   const payRun = parsePayRun(label);
-  const found = (await listAllPayRuns(stores)).find(
-    (one) => one.chain === chain && one.token === token && one.payRun === payRun,
+  const found = (await listAllPayRuns(stores)).filter(
+    (one) => one.chain === chain && one.token === token && isLabelOf(one.payRun, payRun),
   );
-  if (found === undefined) {
+  if (found.length === 0) {
     throw new PoolError('not_found', `this agent has no pay run ${payRun} on ${chain}`);
   }
-  const { digest, parts } = found.record;
-  return parts.flatMap(({ attempt: attempts }, place) =>
-    Array.from({ length: attempts }, (_, index) => index + 1).map((attempt) =>
-      computePartKey({ payRun, digest, part: place + 1, count: parts.length, attempt }),
+  return found.flatMap(({ payRun: own, record: { digest, parts } }) =>
+    parts.flatMap(({ attempt: attempts }, place) =>
+      Array.from({ length: attempts }, (_, index) => index + 1).map((attempt) =>
+        computePartKey({ payRun: own, digest, part: place + 1, count: parts.length, attempt }),
+      ),
     ),
   );
 }

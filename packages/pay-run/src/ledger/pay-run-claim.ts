@@ -132,6 +132,9 @@ export async function findHolder(
   record: PayRunRecord,
   { client, nowMs }: Pick<ClaimDeps, 'client' | 'nowMs'>,
 ): Promise<'used' | 'unseen' | undefined> {
+  if ((record.invited?.rounds ?? 1) > 1) {
+    return 'used';
+  }
   const count = record.parts.length;
   for (const [index, part] of record.parts.entries()) {
     const place = { payRun: name.payRun, digest: record.digest, part: index + 1, count };

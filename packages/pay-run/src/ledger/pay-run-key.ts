@@ -14,6 +14,13 @@ export type PayRun = {
   /** The label in its normal form. */
   readonly payRun: string;
   readonly entries: readonly RosterEntry[];
+  /**
+   * The roster as it is written, if it names invited people: `entries` are those who are paid first. The key binds the roster, so it is the
+   * same whoever has enrolled when the command runs again.
+   */
+  readonly whole?: readonly RosterEntry[];
+  /** Of a later payment of such a roster ({@link computeRoundDigest}), which is made without the file. */
+  readonly digest?: Hex32;
 };
 
 /** In the order of addresses. The order of lines does not matter. */
@@ -25,8 +32,21 @@ function sortRoster(entries: readonly RosterEntry[]): readonly RosterEntry[] {
 
 /** Covers every amount and memo. Line order, spelling of addresses and file format do not matter. */
 export function computePayRunDigest(parts: PayRun): Hex32 {
-  const roster = sortRoster(parts.entries).map(listDigestedFields);
+  if (parts.digest !== undefined) {
+    return parts.digest;
+  }
+  const roster = sortRoster(parts.whole ?? parts.entries).map(listDigestedFields);
   return canonicalDigest(['pool/v1/pay-run', parts.chain, parts.token, parts.payRun, roster]);
+}
+
+/**
+ * Of a payment to people who were held back. It does not bind who they are: the ledger does, and without the ledger the key is still not
+ * paid to others.
+ * @param digest - of the whole roster
+ * @param round - from 2
+ */
+export function computeRoundDigest(digest: string, round: number): Hex32 {
+  return canonicalDigest(['pool/v1/pay-run-round', digest, round]);
 }
 
 /** A field that is missing here would let two different payments share a key. */

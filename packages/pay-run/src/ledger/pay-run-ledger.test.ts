@@ -87,6 +87,16 @@ describe('the ledger of pay runs', () => {
     for (const other of [
       { digest: 'b', parts: [part, part] },
       { digest: 'a', parts: [part] },
+      // Other people were chosen to be paid.
+      {
+        ...{ digest: 'a', parts: [part, part] },
+        invited: {
+          until: '2027-01-15',
+          rounds: 1,
+          direct: [],
+          payees: [{ person: 'p', line: 2, amount: '1' }],
+        },
+      },
     ]) {
       await keep(other);
       await expect(openLedger(place)).rejects.toMatchObject({ code: 'pay_run_conflict' });

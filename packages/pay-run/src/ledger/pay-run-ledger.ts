@@ -1,7 +1,7 @@
 /**
  * The pay-run ledger: for each label its roster, its number of parts, and the attempt of each part (docs/decisions/0008).
- * With the keys alone, an edited roster would pay everybody again. The ledger holds digests and numbers,
- * and no names or amounts.
+ * With the keys alone, an edited roster would pay everybody again. The ledger holds digests and numbers, and no names. It holds the lines of
+ * invited people, with their amounts, because they are paid later and without the file.
  *
  * @module
  */
@@ -32,12 +32,38 @@ const partSchema = v.strictObject({
   /** When `sent` last changed. */
   sinceMs: v.number(),
 });
+const payeeSchema = v.strictObject({
+  /** The person, by the reference of the first invitation. */
+  person: v.string(),
+  /** Of the roster, from 1. */
+  line: v.number(),
+  /** Base units. */
+  amount: v.string(),
+  memo: v.optional(v.string()),
+  /** The payment that pays this person, from 1. Absent: held back. */
+  round: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  /** The wallet that it pays. */
+  address: v.optional(v.string()),
+});
+const invitedSchema = v.strictObject({
+  /** The last day, in UTC, on which people are paid who were held back: `2027-01-15`. */
+  until: v.string(),
+  /** Payments that were decided, including those that were given up. */
+  rounds: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** The wallets that the roster itself names. The first payment pays them. */
+  direct: v.array(v.string()),
+  payees: v.pipe(v.array(payeeSchema), v.minLength(1)),
+});
 const recordSchema = v.strictObject({
   /** Of the whole roster. */
   digest: v.string(),
   parts: v.pipe(v.array(partSchema), v.minLength(1)),
+  /** Absent: the roster names no invited person. */
+  invited: v.optional(invitedSchema),
 });
 
+export type InvitedPayee = v.InferOutput<typeof payeeSchema>;
+export type InvitedRecord = v.InferOutput<typeof invitedSchema>;
 export type PartRecord = v.InferOutput<typeof partSchema>;
 export type PayRunRecord = v.InferOutput<typeof recordSchema>;
 

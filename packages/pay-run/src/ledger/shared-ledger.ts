@@ -108,7 +108,11 @@ async function takeOver(path: string, ledger: PayRunLedger): Promise<void> {
         if (current === undefined || !current.parts.some(isSent)) {
           return record;
         }
-        if (current.digest !== record.digest || current.parts.length !== record.parts.length) {
+        if (
+          current.digest !== record.digest ||
+          current.parts.length !== record.parts.length ||
+          JSON.stringify(current.invited) !== JSON.stringify(record.invited)
+        ) {
           inConflict.push(quote(name.payRun));
           return current;
         }

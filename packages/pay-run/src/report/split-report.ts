@@ -7,6 +7,7 @@
 import { type DisbursementJob, deriveTraceId, formatTokenUnits } from '@pool/core';
 import { describeSkipped, locateSkipped, type SkippedEntry } from '../check/pay-run-echo.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { isRound } from '../ledger/invited-record.ts';
 import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from '../ledger/pay-run-find.ts';
 import type { PayRunName } from '../ledger/pay-run-ledger.ts';
 import { isPaid, type PartOutcome, type SplitOutcome } from '../pay/split-pay-run.ts';
@@ -67,7 +68,7 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
       state: stateOf(job, isUnseen),
       recipients: entries.length,
       amount: sumAmounts(entries).toString(),
-      ...optionalEntry('next', adviseOn(part, job)),
+      ...optionalEntry('next', adviseOn(payRun, part, job)),
       ...optionalEntry('job', job),
       ...optionalEntry('skipped', listSkipped(entries, job)),
       ...optionalEntry('timings', trace?.timings),
@@ -88,7 +89,7 @@ export function describeSplit(name: PayRunName, outcome: SplitOutcome, decimals:
   return [
     ...(outcome.isRepeat === true ? [repeatLine] : []),
     `pay run ${name.payRun}: ${paidParts} of ${parts.length} parts paid, ${total.paidRecipients} of ${total.recipients} recipients, ${format(total.paidAmount)} of ${format(total.amount)} ${name.token}`,
-    ...parts.flatMap(describePart),
+    ...parts.flatMap((part) => describePart(name.payRun, part)),
     ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
     ...(isUnfinished ? ['  run the same command again to continue'] : []),
   ].join('\n');
@@ -101,9 +102,12 @@ export const repeatLine =
 export const skippedLine =
   'the people who were skipped were not paid: when they are enrolled, pay them under a new label';
 
-function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly string[] {
+function describePart(
+  payRun: string,
+  { part, job, entries, isUnseen }: PartOutcome,
+): readonly string[] {
   const head = `part ${part}: ${isUnseen === true ? 'sent, and the answer was not seen' : stateOf(job).replace('-', ' ')}`;
-  const advice = adviseOn(part, job);
+  const advice = adviseOn(payRun, part, job);
   const next = advice === undefined ? [] : [`  ${advice}`];
   if (job?.state === 'failed') {
     return [`${head}: ${job.error?.code ?? 'unknown'}: ${job.error?.message ?? ''}`, ...next];
@@ -122,14 +126,18 @@ function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly s
 }
 
 /** What the operator can do about a part. */
-function adviseOn(part: number, job: DisbursementJob | undefined): string | undefined {
+function adviseOn(
+  payRun: string,
+  part: number,
+  job: DisbursementJob | undefined,
+): string | undefined {
   if (job === undefined) {
     return undefined;
   }
   switch (stateOf(job)) {
     case 'failed':
       return hasNoEffect(job)
-        ? `nothing of it was paid: correct the cause, then run the same command with --retry ${part}`
+        ? `nothing of it was paid: correct the cause, then run the same command ${isRound(payRun) ? 'again' : `with --retry ${part}`}`
         : adviseOnUsedKey(job);
     case 'reverted':
       if (isUsedElsewhere(job)) {

@@ -56,7 +56,22 @@ const baseUnits: AmountUnit = { decimals: 0, symbol: '', format: 'base-units' };
 
 type Columns = Extract<Header, { readonly kind: 'header' }>;
 
-export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster {
+/**
+ * Reads the name in a line `invite:<name>`.
+ * @returns what stands for the person's address; or the problem
+ */
+export type ReadInvited = (
+  name: string,
+) =>
+  | { readonly kind: 'person'; readonly place: string }
+  | { readonly kind: 'mistake'; readonly message: string };
+
+/** @param readInvited - absent: a line must have an address */
+export function parseRoster(
+  text: string,
+  unit: AmountUnit = baseUnits,
+  readInvited: ReadInvited = refuseInvited,
+): Roster {
   const all = splitLines(text);
   const separator = all[0] === undefined ? undefined : parseSeparatorLine(all[0].text);
   const [first, ...rows] = separator === undefined ? all : all.slice(1);
@@ -74,7 +89,9 @@ export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster 
     });
   }
   const mistakes: RosterMistake[] = [];
-  const entries = rows.flatMap((row) => parseRow(row, header, unit, mistakes) ?? []);
+  const entries = rows.flatMap(
+    (row) => parseRow(row, header, { unit, readInvited }, mistakes) ?? [],
+  );
   if (entries.length === 0 && mistakes.length === 0) {
     return mistaken({ line: first.line, message: 'the roster has no recipient below its header' });
   }
@@ -88,7 +105,7 @@ export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster 
 function parseRow(
   { line, text }: TextLine,
   header: Columns,
-  unit: AmountUnit,
+  { unit, readInvited }: { readonly unit: AmountUnit; readonly readInvited: ReadInvited },
   mistakes: RosterMistake[],
 ): RosterEntry | undefined {
   const parsed = parseLine(text, header.delimiter);
@@ -110,15 +127,11 @@ function parseRow(
   const { places } = header;
   const [addressText = '', amountText = ''] = [fields[places.address], fields[places.amount]];
   const memo = places.memo === undefined ? '' : (fields[places.memo] ?? '');
-  const recipientAddress = tryParseEvmAddress(addressText);
-  const named = recipientAddress === undefined ? {} : { address: recipientAddress };
-  if (recipientAddress === undefined) {
-    mistakes.push({
-      line,
-      column: 'address',
-      code: 'invalid-address',
-      message: describeAddress(addressText),
-    });
+  const recipient = readRecipient(addressText, readInvited);
+  const named = recipient.kind === 'address' ? { address: recipient.place } : {};
+  if (recipient.kind === 'mistake') {
+    const { message } = recipient;
+    mistakes.push({ line, column: 'address', code: 'invalid-address', message });
   }
   const next = misfit === undefined ? fields[places.amount + 1] : undefined;
   const cut = findCutAmount(text, amountText, next, header);
@@ -134,10 +147,28 @@ function parseRow(
     mistakes.push({ line, column: 'memo', ...named, code: 'invalid_roster', message });
   }
   return {
-    recipientAddress: recipientAddress ?? '',
+    recipientAddress: recipient.kind === 'mistake' ? '' : recipient.place,
     amount: amount.kind === 'amount' ? amount.amount.toString() : '',
     ...(memo === '' || memoProblem !== undefined ? {} : { memo }),
     line,
+  };
+}
+
+function readRecipient(text: string, readInvited: ReadInvited) {
+  const invited = /^invite:(.*)$/i.exec(text)?.[1];
+  if (invited !== undefined) {
+    return readInvited(invited.trim());
+  }
+  const address = tryParseEvmAddress(text);
+  return address === undefined
+    ? ({ kind: 'mistake', message: describeAddress(text) } as const)
+    : ({ kind: 'address', place: address } as const);
+}
+
+function refuseInvited(name: string): ReturnType<ReadInvited> {
+  return {
+    kind: 'mistake',
+    message: `names ${quote(name)}, who was invited, and no address; --unregistered invite pays invited people once they have enrolled`,
   };
 }
 
@@ -213,12 +244,13 @@ function findDuplicates(entries: readonly RosterEntry[], mistakes: RosterMistake
       firstLine.set(recipientAddress, line);
       continue;
     }
+    const isAddress = tryParseEvmAddress(recipientAddress) !== undefined;
     mistakes.push({
       line,
       column: 'address',
-      address: recipientAddress,
+      ...(isAddress ? { address: recipientAddress } : {}),
       code: 'duplicate-recipient',
-      message: `the same address is on line ${earlier}; list each recipient once per roster`,
+      message: `the same ${isAddress ? 'address' : 'person'} is on line ${earlier}; list each recipient once per roster`,
     });
   }
 }

@@ -22,7 +22,9 @@ import {
   payRoster,
   type RecipientsOptions,
   type RedeliverOptions,
+  type ResumeOptions,
   redeliver,
+  resumePayRun,
   showPayRun,
   showTenancy,
   type TenancyPlace,
@@ -35,6 +37,8 @@ import {
   readAgentPlace,
   readConfig,
 } from '../../config/config.ts';
+import type { EmployerLogin } from '../../onboard/employer-session.ts';
+import { createInvitations } from '../../onboard/invitations.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 
@@ -42,10 +46,19 @@ type EnvFile = { readonly envFile?: string };
 
 /** @returns the exit code */
 export async function runDisburse(
-  options: DisburseOptions & EnvFile,
+  options: DisburseOptions & EmployerLogin,
   output: Output,
 ): Promise<number> {
-  return await payRoster(options, () => openPayer(options), output);
+  return await payRoster(options, () => openPayer(options, output), output);
+}
+
+/** @returns the exit code */
+export async function runResume(
+  label: string,
+  options: ResumeOptions & EmployerLogin,
+  output: Output,
+): Promise<number> {
+  return await resumePayRun(label, openPayer(options, output), options, output);
 }
 
 /** @returns the exit code */
@@ -53,7 +66,7 @@ export async function runCheckRecipients(
   options: RecipientsOptions & EnvFile,
   output: Output,
 ): Promise<number> {
-  return await checkRecipients(openPayer(options), options, output);
+  return await checkRecipients(openPayer(options, output), options, output);
 }
 
 /** @returns the exit code */
@@ -97,7 +110,8 @@ export async function runRedeliver(
   return await redeliver(key, openPorts, options, output);
 }
 
-function openPayer({ envFile }: EnvFile): Payer {
+function openPayer(login: EmployerLogin, { terminal }: Pick<Output, 'terminal'>): Payer {
+  const { envFile } = login;
   const config = readConfig(envFile);
   return {
     ledger: config,
@@ -106,6 +120,7 @@ function openPayer({ envFile }: EnvFile): Payer {
     agentUrl: urlOf(config),
     openAgent: () => openAgent(readAgentAddress(envFile)),
     withChecks: (work) => withLocalChecks(config, work),
+    invitations: createInvitations(login, terminal),
   };
 }
 

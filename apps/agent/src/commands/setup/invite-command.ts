@@ -17,28 +17,21 @@ import {
   type Person,
   parsePeople,
   readRosterText,
-  withInterruption,
 } from '@pool/pay-run';
 import type { CreatedInvitationLinks, SessionClient } from '@pool/platform-client';
-import { openLoginSession } from '@pool/platform-client/onboard';
-import { type InvitingSettings, readInvitingSettings } from '../../config/config.ts';
-import { variables } from '../../config/variables.ts';
-import { planLogin } from '../../onboard/login-plan.ts';
+import { readInvitingSettings } from '../../config/config.ts';
+import { type EmployerLogin, withSession } from '../../onboard/employer-session.ts';
 import {
   type InvitedPerson,
+  nameOf,
+  pinWallets,
   readInvited,
   withInvitedLock,
   writeInvited,
 } from '../../state/invited-people.ts';
 import { assertFree, writeNewFile } from '../../terminal/new-file.ts';
-import { createVoteView } from '../../terminal/vote-view.ts';
 
-export type InviteLogin = {
-  readonly platform?: string;
-  readonly login?: string;
-  readonly json?: boolean;
-  readonly envFile?: string;
-};
+export type InviteLogin = EmployerLogin & { readonly json?: boolean };
 
 export type InviteOptions = InviteLogin & {
   readonly file?: string;
@@ -237,13 +230,17 @@ export async function runListInvited(
   { out, terminal }: Streams,
 ): Promise<number> {
   const settings = readInvitingSettings(options.envFile);
-  const people = new Map(readInvited(settings.home).map((person) => [person.reference, person]));
+  readInvited(settings.home);
   const list = await withSession(options, settings, terminal, (session) =>
     session.listInvitationLinks(),
   );
+  const { people: known } = await pinWallets(settings.home, list.links);
+  const people = new Map(known.map((person) => [person.reference, person]));
   const rows = list.links.map((link) => {
-    const { name, email } = people.get(link.reference) ?? {};
+    const { name, email, address: pinned } = people.get(link.reference) ?? {};
+    const isChanged = pinned !== undefined && link.address !== undefined && pinned !== link.address;
     return {
+      ...(isChanged ? { earlierAddress: pinned } : {}),
       ...(name === undefined ? {} : { name }),
       ...(email === undefined ? {} : { email }),
       ...link,
@@ -256,7 +253,7 @@ export async function runListInvited(
   }
   const lines = rows.map(
     (row) =>
-      `${row.state.padEnd(8)}  ${row.reference.padEnd(20)}  until ${row.expiresAt.slice(0, 10)}  ${nameOf(row)}${row.address === undefined ? '' : `  ${row.address}`}`,
+      `${row.state.padEnd(8)}  ${row.reference.padEnd(20)}  until ${row.expiresAt.slice(0, 10)}  ${nameOf(row)}${row.address === undefined ? '' : `  ${row.address}`}${row.earlierAddress === undefined ? '' : `, and earlier ${row.earlierAddress}: ask the person which one is theirs, and invite them again`}`,
   );
   out([...lines, `${walletsTaken} of ${walletLimit} wallets are invited or enrolled`].join('\n'));
   return exitCodes.ok;
@@ -278,34 +275,6 @@ export async function runRevokeInvitation(
       : `${reference}: revoked`,
   );
   return exitCodes.ok;
-}
-
-function nameOf({ name, email, reference }: Person & { readonly reference: string }): string {
-  return [name, email].filter((text) => text !== undefined).join(', ') || reference;
-}
-
-async function withSession<T>(
-  { platform, login }: InviteLogin,
-  settings: InvitingSettings,
-  terminal: Output['terminal'],
-  work: (session: SessionClient, platformUrl: string) => Promise<T>,
-): Promise<T> {
-  const url = platform ?? settings.platformUrl?.replace(/\/agent-edge$/, '');
-  if (url === undefined) {
-    throw refuse(
-      `the platform is not known: set ${variables.platformUrl.name}, or give --platform`,
-    );
-  }
-  const pass = await planLogin(url, login, settings);
-  const view = createVoteView(terminal);
-  const session = await withInterruption((signal) =>
-    openLoginSession(pass, { signal, onWait: view.show }),
-  ).finally(view.end);
-  try {
-    return await work(session, pass.platformUrl);
-  } finally {
-    await session.signOut().catch(() => undefined);
-  }
 }
 
 function refuse(message: string): PoolError {

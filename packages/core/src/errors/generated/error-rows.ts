@@ -141,6 +141,7 @@ export const errorRows = {
   'out_of_gas': {},
   'passkey_failed': { exit: 2 },
   'pay_run_conflict': { status: 409, exit: 2 },
+  'pay_run_ended': { status: 409, exit: 2 },
   'pay_run_job_lost': { status: 409, exit: 2 },
   'payload_too_large': { status: 413 },
   'payment_blocked': { status: 503, exit: 6 },

@@ -1,0 +1,158 @@
+/**
+ * Which invited people of a roster can be paid now, and why the others cannot (docs/decisions/0008).
+ *
+ * @module
+ */
+import { formatTokenAmount, type TokenUnit, tryParseEvmAddress } from '@pool/core';
+import type { InvitedPayee, InvitedRecord } from '../ledger/pay-run-ledger.ts';
+import type { InviteeState } from '../ports.ts';
+import { createRequest, type Validate } from './check-parts.ts';
+import { locateSkipped } from './pay-run-echo.ts';
+import { locateIssue } from './roster-problems.ts';
+
+export type InvitedStanding = {
+  readonly payee: InvitedPayee;
+  readonly invitee: InviteeState;
+  /** Why the person cannot be paid now. Absent: can be. */
+  readonly reason?: string;
+};
+
+/** What the judgement of people who are held back needs. */
+export type StandingDeps = {
+  readonly readStates: (people: readonly string[]) => Promise<ReadonlyMap<string, InviteeState>>;
+  readonly validate: Validate;
+};
+
+/** Those who are held back, in the order of the roster. */
+export async function judgeHeld(
+  { payees, direct }: Pick<InvitedRecord, 'payees' | 'direct'>,
+  place: { readonly chain: string; readonly token: string },
+  { readStates, validate }: StandingDeps,
+): Promise<readonly InvitedStanding[]> {
+  const held = payees.filter(({ round }) => round === undefined);
+  if (held.length === 0) {
+    return [];
+  }
+  const states = await readStates(held.map(({ person }) => person));
+  const taken = new Set([...direct, ...payees.flatMap(({ address }) => address ?? [])]);
+  const judged = held.map((payee): InvitedStanding => {
+    const { person } = payee;
+    const invitee = normalize(states.get(person) ?? { person, label: person, state: 'unknown' });
+    const reason = findObstacle(invitee, taken);
+    if (reason === undefined && invitee.address !== undefined) {
+      taken.add(invitee.address);
+    }
+    return { payee, invitee, ...(reason === undefined ? {} : { reason }) };
+  });
+  const refused = await findRefused(judged, place, validate);
+  return judged.map((standing) => {
+    const reason = standing.reason ?? refused.get(standing.invitee.address ?? '');
+    return reason === undefined ? standing : { ...standing, reason };
+  });
+}
+
+/** One spelling of a wallet, so that it is recognised on another line. */
+function normalize(invitee: InviteeState): InviteeState {
+  const address = tryParseEvmAddress(invitee.address ?? '');
+  return address === undefined ? invitee : { ...invitee, address };
+}
+
+function findObstacle(
+  { state, address, changed }: InviteeState,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  if (changed !== undefined) {
+    return `the platform names the wallet ${changed.named}, and earlier it named ${changed.pinned}: nothing is paid to either. Ask the person which one is theirs, revoke the link and invite them again`;
+  }
+  switch (state) {
+    case 'created':
+      return 'nobody has opened the link';
+    case 'opened':
+      return 'the link was opened, and no wallet has accepted it';
+    case 'accepted':
+      return 'a wallet has accepted the link, and is not enrolled';
+    case 'enrolled':
+      return 'enrolled, and not eligible';
+    case 'expired':
+    case 'revoked':
+    case 'unknown':
+      return 'the link has ended: invite the person again with "disburse-agent invite", and send the new link';
+    case 'eligible':
+      break;
+  }
+  if (address === undefined || tryParseEvmAddress(address) === undefined) {
+    return 'the wallet is not an EVM wallet, so it cannot be paid';
+  }
+  return taken.has(address)
+    ? `the wallet ${address} is that of another line, and one wallet is paid once per roster`
+    : undefined;
+}
+
+/** What the agent finds about the wallets: it verifies their evidence and eligibility, whatever the platform says of the links. */
+async function findRefused(
+  judged: readonly InvitedStanding[],
+  place: { readonly chain: string; readonly token: string },
+  validate: Validate,
+): Promise<ReadonlyMap<string, string>> {
+  const entries = judged.flatMap(({ payee: { amount }, invitee: { address = '' }, reason }) =>
+    reason === undefined ? [{ recipientAddress: address, amount }] : [],
+  );
+  if (entries.length === 0) {
+    return new Map();
+  }
+  const { issues, skipped } = await validate(createRequest(place, entries, 'skip'));
+  const found = [
+    ...locateSkipped(entries, skipped).map((one) => [one.recipientAddress, one.message] as const),
+    ...issues.flatMap((issue) => {
+      const { address, message } = locateIssue(entries, issue);
+      return address === undefined ? [] : [[address, message] as const];
+    }),
+  ];
+  return new Map(found);
+}
+
+/** One line per person. */
+export function describeHeld(
+  standings: readonly InvitedStanding[],
+  unit: TokenUnit,
+): readonly string[] {
+  return standings.map(({ payee, invitee, reason }) => {
+    const { state, expiresAt } = invitee;
+    const isOpen = state === 'created' || state === 'opened' || state === 'accepted';
+    const end =
+      isOpen && expiresAt !== undefined ? `; the link ends ${expiresAt.slice(0, 10)}` : '';
+    return `  held back ${describePayee(payee, invitee, unit)}: ${state}: ${reason ?? 'can be paid now'}${end}`;
+  });
+}
+
+/** For a person who decides whether to pay: which wallet the platform says belongs to whom. */
+export function describeWallets(
+  standings: readonly InvitedStanding[],
+  unit: TokenUnit,
+): readonly string[] {
+  return standings.map(({ payee, invitee }) => {
+    const { address = '', isNew } = invitee;
+    return `  invited ${describePayee(payee, invitee, unit)} to ${address}${isNew === true ? ', seen for the first time' : ''}`;
+  });
+}
+
+function describePayee(
+  { line, amount }: InvitedPayee,
+  { label }: InviteeState,
+  unit: TokenUnit,
+): string {
+  return `line ${line}: ${label}: ${formatTokenAmount(BigInt(amount), unit)}`;
+}
+
+/** For `--json`. */
+export function listHeld(standings: readonly InvitedStanding[]): readonly object[] {
+  return standings.map(({ payee: { person, line, amount }, invitee, reason }) => {
+    const { label, state, expiresAt, address } = invitee;
+    return {
+      ...{ line, reference: person, label, amount, state },
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(address === undefined ? {} : { address }),
+      ...(reason === undefined ? {} : { reason }),
+    };
+  });
+}

@@ -1,0 +1,204 @@
+/**
+ * `disburse-agent pay-runs resume <label>`: pays the invited people of a pay run who were held back and have enrolled since, each once
+ * (docs/decisions/0008).
+ *
+ * @module
+ */
+import { formatTokenAmount, PoolError, type TokenUnit } from '@pool/core';
+import { isConfirmed } from '../check/confirm-payment.ts';
+import {
+  describeWallets,
+  type InvitedStanding,
+  judgeHeld,
+  listHeld,
+} from '../check/invited-standing.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { listRound, nameOfRound, openRound, settleRounds } from '../ledger/invited-record.ts';
+import { isSent } from '../ledger/pay-run-claim.ts';
+import { computeRoundDigest } from '../ledger/pay-run-key.ts';
+import type { InvitedRecord, NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import { openLedger } from '../ledger/shared-ledger.ts';
+import { withInterruption } from '../pay/follow-job.ts';
+import { paySplit, type SplitOutcome, type SplitPlan } from '../pay/split-pay-run.ts';
+import type { Output, Payer } from '../ports.ts';
+import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../report/split-report.ts';
+import { sumAmounts } from '../roster/roster-amount.ts';
+import { describeHeldBack, type InvitedDeps, isOver, mapWallets } from './pay-invited.ts';
+import { resolveTarget } from './pay-roster.ts';
+import { findLabel, type PayRunsOptions } from './pay-runs.ts';
+
+export type ResumeOptions = PayRunsOptions & {
+  /** Sends without a question. */
+  readonly yes?: boolean;
+};
+
+/** @returns the exit code */
+export async function resumePayRun(
+  label: string,
+  payer: Payer,
+  options: ResumeOptions,
+  output: Output,
+): Promise<number> {
+  const client = payer.openAgent();
+  const ledger = await openLedger(payer.ledger);
+  try {
+    const found = findLabel(label, await ledger.listAll(), options);
+    const [payRun, other] = found;
+    if (payRun === undefined) {
+      throw new PoolError('not_found', `no pay run ${label} was begun from this directory`);
+    }
+    if (other !== undefined) {
+      throw new PoolError(
+        'invalid_request',
+        `several pay runs have the label ${payRun.payRun}; choose one with --chain and --token`,
+      );
+    }
+    const { chain, token, decimals } = resolveTarget(payRun, payer);
+    const unit = { symbol: token, decimals };
+    const resumed = await withInterruption((signal) =>
+      payHeld(payRun, {
+        ...{ ledger, client, signal, unit },
+        nowMs: ledger.nowMs,
+        terminal: output.terminal,
+        ask: options.yes === true ? undefined : output.ask,
+        invitations: payer.invitations,
+        readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
+      }),
+    );
+    return report(payRun, resumed, unit, { ...options, ...output });
+  } finally {
+    await ledger.close();
+  }
+}
+
+export type Payment = { readonly plan: SplitPlan; readonly outcome: SplitOutcome };
+
+export type Resumed = {
+  readonly until: string;
+  /** Of held-back people: this run's, and earlier ones. */
+  readonly payments: readonly Payment[];
+  /** Who is still held back. */
+  readonly held: readonly InvitedStanding[];
+};
+
+/** @throws PoolError `invalid_request`, `pay_run_ended`, `pay_run_conflict`, `payment_declined`, and the errors of `paySplit` */
+export async function payHeld(payRun: NamedPayRun, deps: InvitedDeps): Promise<Resumed> {
+  const { digest } = payRun.record;
+  const base = { name: payRun, digest };
+  const until = await assertResumable(payRun, deps);
+  const settled = await settleRounds(base, deps);
+  const standings = await judgeHeld(settled.invited, payRun, {
+    ...deps.invitations,
+    validate: deps.client.validate,
+  });
+  const ready = standings.filter(({ reason }) => reason === undefined);
+  await approve(payRun, ready, deps);
+  let { invited } = settled;
+  const rounds = [...settled.live];
+  const size = ready.length === 0 ? 1 : await deps.readCeiling();
+  for (let from = 0; from < ready.length; from += size) {
+    const wallets = mapWallets(ready.slice(from, from + size));
+    const opened = await openRound(base, wallets, deps);
+    if (opened !== undefined) {
+      rounds.push(opened.round);
+      invited = opened.invited;
+    }
+  }
+  const payments: Payment[] = [];
+  for (const round of rounds) {
+    const plan = planRound(payRun, invited, round);
+    // Confirmed above, or by the run that began it.
+    const outcome = await paySplit(plan, { ...deps, approve: async () => undefined });
+    payments.push({ plan, outcome });
+    if (outcome.stop !== undefined) {
+      break;
+    }
+  }
+  return { until, payments, held: standings.filter((standing) => !ready.includes(standing)) };
+}
+
+/** @returns the last day */
+async function assertResumable(
+  { payRun, record: { invited, parts } }: NamedPayRun,
+  { nowMs }: Pick<InvitedDeps, 'nowMs'>,
+): Promise<string> {
+  if (invited === undefined) {
+    throw new PoolError(
+      'invalid_request',
+      `pay run ${payRun} holds nobody back: its roster names no invited person`,
+    );
+  }
+  if (isOver(invited.until, await nowMs())) {
+    throw new PoolError(
+      'pay_run_ended',
+      `nothing was sent: pay run ${payRun} pays the people whom it held back until ${invited.until}, and that day has passed. To pay them nevertheless, run its disburse command again with a later --until, then this one`,
+    );
+  }
+  const hasFirst = invited.direct.length > 0 || listRound(invited, 1).length > 0;
+  if (hasFirst && !parts.every(isSent)) {
+    throw new PoolError(
+      'invalid_request',
+      `nothing was sent: pay run ${payRun} itself is not sent, or only in part; run its disburse command again first`,
+    );
+  }
+  return invited.until;
+}
+
+function planRound(payRun: NamedPayRun, invited: InvitedRecord, round: number): SplitPlan {
+  return {
+    ...nameOfRound(payRun, round),
+    digest: computeRoundDigest(payRun.record.digest, round),
+    entries: listRound(invited, round),
+    retry: [],
+  };
+}
+
+/** @throws PoolError `payment_declined` */
+async function approve(
+  { payRun, chain }: NamedPayRun,
+  ready: readonly InvitedStanding[],
+  { terminal, ask, unit }: Pick<InvitedDeps, 'terminal' | 'ask' | 'unit'>,
+): Promise<void> {
+  if (ready.length === 0) {
+    return;
+  }
+  const total = sumAmounts(ready.map(({ payee }) => payee));
+  const lines = [
+    `pay run ${payRun} on ${chain}: ${ready.length} recipient(s) who were held back, ${formatTokenAmount(total, unit)} in total`,
+    ...describeWallets(ready, unit),
+    '  the platform says which wallet is whose: compare those that are seen for the first time with what the people tell you',
+  ];
+  terminal.write(lines.map((line) => `${line}\n`).join(''));
+  if (!(await isConfirmed({ ask }, 'Send this payment?'))) {
+    throw new PoolError('payment_declined', 'nothing was sent: the payment was not confirmed');
+  }
+}
+
+/** @returns the exit code */
+function report(
+  { payRun, chain, token }: NamedPayRun,
+  { until, payments, held }: Resumed,
+  unit: TokenUnit,
+  { json, out }: Pick<Output, 'out'> & { readonly json?: boolean },
+): number {
+  out(
+    json === true
+      ? JSON.stringify(
+          {
+            ...{ payRun, chain, token, until },
+            payments: payments.map(({ plan, outcome }) => createSplitDocument(plan, outcome)),
+            heldBack: listHeld(held),
+          },
+          null,
+          2,
+        )
+      : [
+          ...(payments.length === 0 ? ['this run sent nothing'] : []),
+          ...payments.map(({ plan, outcome }) => describeSplit(plan, outcome, unit.decimals)),
+          ...describeHeldBack(held, until, payRun, unit),
+        ].join('\n'),
+  );
+  const codes = payments.map(({ outcome }) => exitCodeOfSplit(outcome));
+  const rest = held.length > 0 ? exitCodes.someUnpaid : exitCodes.ok;
+  return codes.find((code) => code !== exitCodes.ok) ?? rest;
+}
