@@ -56,6 +56,10 @@ const errors: Readonly<Record<string, string>> = {
     'This wallet has no account that can be paid. Ask its owner to register first.',
   equal_withdrawal:
     'An equal withdrawal is under way, or was made in the last 24 hours. Look at your history before you repeat it.',
+  no_gate:
+    'This platform has no eligibility check, so nobody can be paid inside the pool. Withdraw instead.',
+  spender_not_admitted:
+    'Your account may not pay inside the pool here. Ask the person who invited you.',
   spend_unfinished:
     'It was sent, and the chain has not decided yet. Send it again from here to see what became of it: it is paid once.',
   platform_unreachable:

@@ -134,8 +134,7 @@ export type PayeeWallet = {
     withdrawal: Withdrawal & Pick<WithdrawalPlan, 'key'>,
     onProgress: OnProgress,
   ): Promise<SpendReceipt>;
-  /** Undefined: the platform serves no eligibility to pages, so there are no transfers. */
-  readonly transfers: PayeeTransfers | undefined;
+  readonly transfers: PayeeTransfers;
   /** Locks the account: wipes its keys. */
   close(): Promise<void>;
 };

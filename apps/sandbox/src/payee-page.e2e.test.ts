@@ -139,6 +139,17 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await page.getByRole('link', { name: 'Account' }).first().click();
     await see(page, /^1120\.5 USDC$/);
 
+    await page.getByRole('link', { name: 'Pay', exact: true }).click();
+    await page.getByLabel('Name, for you only').fill('Ben');
+    await page.getByLabel('Their wallet key').fill(stack.holders[0]?.walletPub ?? '');
+    await press(page, 'Save the contact');
+    await page.getByLabel('To', { exact: true }).selectOption('ben');
+    await page.getByLabel('Amount in USDC').fill('20.5');
+    await press(page, 'Pay now');
+    await see(page, 'ben has 20.5 USDC.');
+    await page.getByRole('link', { name: 'Account' }).first().click();
+    await see(page, /^1100 USDC$/);
+
     // The words are enough, and leave nothing behind where no passkey can.
     const other = await visit(false);
     await press(other.page, 'Restore an account from its words');
@@ -148,7 +159,7 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await see(other.page, 'This device cannot keep your account');
     await other.page.getByLabel('I have the words on two papers').check();
     await press(other.page, 'Go on with the words alone');
-    await see(other.page, /^1120\.5 USDC$/);
+    await see(other.page, /^1100 USDC$/);
     await other.page.getByRole('link', { name: 'History' }).click();
     await see(other.page, `to ${savings}`);
     await press(other.page, 'Lock');

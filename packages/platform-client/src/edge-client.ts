@@ -209,7 +209,7 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
  * @param edge - with a `holder.transfer` key of the holder
  *
  * @example
- * const wallet = await openBrowserWallet({ ...options, gate: createEdgeGate('base', edge) });
+ * const { paths, missing } = await createEdgeGate('base', edge).paths([walletId], root);
  */
 export function createEdgeGate(chain: string, edge: Pick<EdgeClient, 'findEligibilityPaths'>) {
   return {

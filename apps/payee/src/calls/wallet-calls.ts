@@ -9,9 +9,11 @@ import type { EvmAddress, Hex, Hex32, SpendReceipt, TokenUnit } from '@pool/core
 import type { NewSlot, SlotKey } from '@pool/wallet/browser';
 import type {
   Balance,
+  Contact,
   Identity,
   Invitation,
   PayeeHistory,
+  Transfer,
   Withdrawal,
   WithdrawalPlan,
 } from '../wallet-port.ts';
@@ -56,6 +58,9 @@ export type WalletCalls = {
   readonly balance: Call<string, Balance>;
   readonly history: Call<string, PayeeHistory>;
   readonly savedAddresses: Call<undefined, readonly EvmAddress[]>;
+  readonly contacts: Call<undefined, readonly Contact[]>;
+  readonly addContact: Call<{ readonly label: string; readonly walletPub: string }, Contact>;
+  readonly transfer: Call<Transfer, SpendReceipt>;
   readonly planWithdrawal: Call<Withdrawal, WithdrawalPlan>;
   readonly withdraw: Call<Withdrawal & { readonly key: string }, SpendReceipt>;
   /** Wipes the keys. The window ends the worker afterwards. */

@@ -57,7 +57,7 @@ export function OpenAccount({
     const [balance, history, contacts, saved] = await Promise.all([
       wallet.balance(token),
       wallet.history(token),
-      wallet.transfers?.contacts() ?? [],
+      wallet.transfers.contacts(),
       wallet.savedAddresses(),
     ]);
     setAccount({ balance, history });
@@ -68,11 +68,7 @@ export function OpenAccount({
 
   return (
     <>
-      <Navigation
-        current={route}
-        hasTransfers={wallet.transfers !== undefined}
-        onLock={() => lock(false)}
-      />
+      <Navigation current={route} onLock={() => lock(false)} />
       {wallet.tokens.length > 1 && (
         <Tokens tokens={wallet.tokens.map(({ symbol }) => symbol)} {...{ token, setToken }} />
       )}
@@ -98,17 +94,15 @@ export function OpenAccount({
         />
       );
     }
-    const { transfers } = wallet;
     const shared = { account, onSpent: onRefresh };
     switch (place) {
       case 'withdraw':
         return <WithdrawView {...shared} wallet={wallet} saved={known.saved} />;
       case 'transfer':
-        if (transfers === undefined) break;
         return (
           <TransferView
             {...shared}
-            transfers={transfers}
+            transfers={wallet.transfers}
             contacts={known.contacts}
             onContact={(added) => setKnown({ ...known, contacts: [...known.contacts, added] })}
           />
@@ -132,20 +126,15 @@ export function OpenAccount({
 
 function Navigation({
   current,
-  hasTransfers,
   onLock,
 }: {
   readonly current: string;
-  readonly hasTransfers: boolean;
   readonly onLock: () => void;
 }) {
   const { nav } = texts;
-  const places = (['home', 'withdraw', 'transfer', 'history'] as const).filter(
-    (place) => hasTransfers || place !== 'transfer',
-  );
   return (
     <nav class="no-print" aria-label={nav.label}>
-      {places.map((place) => (
+      {(['home', 'withdraw', 'transfer', 'history'] as const).map((place) => (
         <a key={place} href={`#${place}`} aria-current={current === place ? 'page' : undefined}>
           {nav[place]}
         </a>

@@ -96,7 +96,11 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
 function createWallet(caller: Caller<WalletCalls>, opened: OpenedWallet): PayeeWallet {
   return {
     ...opened,
-    transfers: undefined,
+    transfers: {
+      contacts: () => caller.call('contacts', undefined),
+      addContact: (label, walletPub) => caller.call('addContact', { label, walletPub }),
+      transfer: (transfer, onProgress) => caller.call('transfer', transfer, { onProgress }),
+    },
     enrol: (invitation) => caller.call('enrol', invitation),
     readiness: () => caller.call('readiness', undefined),
     sync: (onProgress) => caller.call('sync', undefined, { onProgress }),

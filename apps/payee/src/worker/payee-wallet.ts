@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { HistoryEntry, Readiness } from '@pool/api';
-import { type EvmAddress, parseEvmAddress, Secret, type SpendReceipt } from '@pool/core';
+import type { HistoryEntry } from '@pool/api';
+import { type EvmAddress, PoolError, parseEvmAddress, parseWalletPub, Secret } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
-import type { SpendEvent } from '@pool/wallet';
+import type { Contact as KnownContact, SpendEvent } from '@pool/wallet';
 import {
   type BrowserWallet,
   type EdgeKeyKind,
@@ -15,11 +15,11 @@ import {
 } from '@pool/wallet/browser';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import type {
-  Balance,
+  Contact,
   OnProgress,
-  PayeeHistory,
+  PayeeTransfers,
+  PayeeWallet,
   Withdrawal,
-  WithdrawalPlan,
 } from '../wallet-port.ts';
 import { createPageProver } from './page-prover.ts';
 import type { Place } from './place.ts';
@@ -28,21 +28,8 @@ import { inSession } from './sessions.ts';
 /** How often progress of the sync is told, in milliseconds. */
 const progressMs = 200;
 
-export type OpenPayeeWallet = {
-  readonly facts: OpenedWallet;
-  enrol(invitation: string | undefined): Promise<Readiness>;
-  readiness(): Promise<Readiness>;
-  sync(onProgress: OnProgress): Promise<void>;
-  balance(token: string): Promise<Balance>;
-  history(token: string): Promise<PayeeHistory>;
-  savedAddresses(): Promise<readonly EvmAddress[]>;
-  planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;
-  withdraw(
-    withdrawal: Withdrawal & { readonly key: string },
-    onProgress: OnProgress,
-  ): Promise<SpendReceipt>;
-  close(): Promise<void>;
-};
+export type OpenPayeeWallet = Omit<PayeeWallet, keyof OpenedWallet | 'transfers'> &
+  PayeeTransfers & { readonly facts: OpenedWallet };
 
 /** @param account - closed with the wallet */
 export async function openPayeeWallet(
@@ -57,12 +44,16 @@ export async function openPayeeWallet(
     createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
     mintKey: (kind) => mintKey(place, account, kind),
     prover: createPageProver(page),
-    // No `gate`: the platform serves no eligibility to pages, so the page offers no transfers.
   });
   const symbols = Object.keys(tokens);
-  /** Of withdrawals without an outcome. The same one, reviewed again, has the same key, so that it is paid once. */
+  /** Of spends without an outcome. The same one, asked for again, has the same key, so that it is paid once. */
   const keys = new Map<string, string>();
   const nameOf = ({ token, amount, to }: Withdrawal): string => `${token} ${amount} ${to}`;
+  function keyOf(name: string): string {
+    const key = keys.get(name) ?? crypto.randomUUID();
+    keys.set(name, key);
+    return key;
+  }
 
   return {
     facts: {
@@ -119,10 +110,8 @@ export async function openPayeeWallet(
     },
     async planWithdrawal(withdrawal) {
       const { changeAmount } = await wallet.planWithdrawal(withdrawal);
-      const key = keys.get(nameOf(withdrawal)) ?? crypto.randomUUID();
-      keys.set(nameOf(withdrawal), key);
       // The platform's relayer pays the network.
-      return { key, changeAmount: BigInt(changeAmount), feeAmount: 0n };
+      return { key: keyOf(nameOf(withdrawal)), changeAmount: BigInt(changeAmount), feeAmount: 0n };
     },
     async withdraw({ key, ...withdrawal }, onProgress) {
       const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
@@ -130,11 +119,33 @@ export async function openPayeeWallet(
       keys.delete(nameOf(withdrawal));
       return receipt;
     },
+    async contacts() {
+      return (await wallet.contacts.list()).map(toContact);
+    },
+    async addContact(label, text) {
+      const added = parseWalletPub(text);
+      await wallet.contacts.add(label, added);
+      const found = (await wallet.contacts.list()).find((one) => one.walletPub === added);
+      if (found === undefined) throw new PoolError('invalid_contact', 'the contact was not kept');
+      return toContact(found);
+    },
+    async transfer(transfer, onProgress) {
+      const name = transfer.recipients.map((one) => `${one.walletPub} ${one.amount}`).join();
+      const key = keyOf(`${transfer.token} ${name}`);
+      const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
+      const receipt = await wallet.transfer(transfer, { key, onEvent });
+      keys.delete(`${transfer.token} ${name}`);
+      return receipt;
+    },
     async close() {
       await wallet.close();
       account.close();
     },
   };
+}
+
+function toContact({ label, walletPub }: KnownContact): Contact {
+  return { label, walletPub: parseWalletPub(walletPub) };
 }
 
 async function mintKey(place: Place, account: OpenAccount, kind: EdgeKeyKind): Promise<Secret> {

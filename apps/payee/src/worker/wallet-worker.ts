@@ -172,6 +172,9 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   balance: (token) => current().balance(token),
   history: (token) => current().history(token),
   savedAddresses: () => current().savedAddresses(),
+  contacts: () => current().contacts(),
+  addContact: ({ label, walletPub }) => current().addContact(label, walletPub),
+  transfer: (transfer, onProgress) => current().transfer(transfer, onProgress),
   planWithdrawal: (withdrawal) => current().planWithdrawal(withdrawal),
   withdraw: (withdrawal, onProgress) => current().withdraw(withdrawal, onProgress),
   async close() {

@@ -105,6 +105,9 @@ async function createAccount(world: World) {
           } as never;
         },
         lookupRecipients: async () => [],
+        findEligibilityPaths: async () => {
+          throw new PoolError('no_gate', 'none here');
+        },
         postSpend: world.edge.postSpend,
         getSpend: world.edge.getSpend,
       }),
@@ -259,9 +262,9 @@ describe('the wallet of a browser', () => {
     expect(minted).toEqual(['edge']);
   });
 
-  it('makes no transfer without a gate', async () => {
+  it('makes no transfer without the platform', async () => {
     const { openTab } = await createAccount(createSpendWorld());
-    const wallet = await openTab();
+    const wallet = await openTab({ gasKey: `0x${'11'.repeat(32)}` });
     const recipients = [{ walletPub: '0x02' as never, amount: 1n }];
     await expect(
       wallet.transfer({ token: 'USDC', recipients }, { key: 'one' }),

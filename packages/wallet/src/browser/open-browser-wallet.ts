@@ -42,7 +42,7 @@ import {
   type SpendDeps,
   type SpendEvent,
 } from '../spend/spend-deps.ts';
-import type { SpendContext, SpendGatePort, SpendProverPort } from '../spend/spend-ports.ts';
+import type { SpendContext, SpendProverPort } from '../spend/spend-ports.ts';
 import type { SyncProgress } from '../sync/ports.ts';
 import { serveKeptNotes } from '../sync/read-deliveries.ts';
 import { type BrowserContacts, createBrowserContacts } from './browser-contacts.ts';
@@ -64,8 +64,6 @@ export type BrowserWalletOptions = {
   /** The platform's sign-in domain and URI: keys of payees are accepted from sign-ins there only. */
   readonly evidence: EvidenceDomain;
   readonly prover: SpendProverPort;
-  /** Serves the eligibility of payees. Undefined: this wallet makes withdrawals, and no transfers. */
-  readonly gate?: SpendGatePort | undefined;
   /** The platform is gone: nothing but `contacts.add` calls it, and withdrawals are sent to the chain from here. There are no transfers. */
   readonly exit?: ExitOptions | undefined;
   readonly onEvent?: (event: SpendEvent) => void;
@@ -156,7 +154,6 @@ const followPauseMs = 15_000;
  */
 export async function openBrowserWallet(options: BrowserWalletOptions): Promise<BrowserWallet> {
   const { account, chain, exit, onEvent = () => undefined, onDamage = () => undefined } = options;
-  const gate = exit === undefined ? options.gate : undefined;
   const { navigator } = globalThis as { readonly navigator?: { readonly locks?: TabLocks } };
   const ports: BrowserPorts = {
     clock: browserClock,
@@ -183,6 +180,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     mintKey: options.mintKey,
     records: stores.openRecords('page-edge-key'),
   });
+  const gate = exit === undefined ? platform.gate : undefined;
   const submitter =
     exit === undefined
       ? undefined
@@ -318,7 +316,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
       if (gate === undefined) {
         throw new PoolError(
           'unregistered-recipient',
-          'this wallet knows no pool-gate, so it makes no transfers; withdraw instead',
+          'without the platform nobody knows who can be paid, so there are no transfers; withdraw instead',
         );
       }
       const payees = recipients.map(({ walletPub, amount }) => ({

@@ -4,9 +4,9 @@
  * @module
  */
 import { errorCodeOf, Secret, type SpendOperationName } from '@pool/core';
-import type { EdgeClient } from '@pool/platform-client/browser';
+import { createEdgeGate, type EdgeClient } from '@pool/platform-client/browser';
 import type { RecipientPort } from '../ports.ts';
-import type { SpendPlatformPort } from '../spend/spend-ports.ts';
+import type { SpendGatePort, SpendPlatformPort } from '../spend/spend-ports.ts';
 import type { DeliveryPort } from '../sync/ports.ts';
 import type { SealedRecords } from './store/sealed-records.ts';
 
@@ -14,11 +14,14 @@ import type { SealedRecords } from './store/sealed-records.ts';
 export type EdgeKeyKind = 'holder.read' | 'holder.transfer' | 'holder.send' | 'edge';
 
 /** What a wallet calls of `/agent-edge`, with one key. */
-export type EdgeCalls = Pick<EdgeClient, 'getNotes' | 'lookupRecipients'> & SpendPlatformPort;
+export type EdgeCalls = Pick<EdgeClient, 'getNotes' | 'lookupRecipients' | 'findEligibilityPaths'> &
+  SpendPlatformPort;
 
 export type PlatformCalls = {
   readonly deliveries: DeliveryPort;
   readonly lookup: RecipientPort;
+  /** The eligibility of payees, through the platform. */
+  readonly gate: SpendGatePort;
   readonly spends: Readonly<Record<SpendOperationName, SpendPlatformPort>>;
 };
 
@@ -72,6 +75,10 @@ export function createPlatformCalls({
       lookupRecipients: (key, addresses) =>
         call('edge', (client) => client.lookupRecipients(key, addresses)),
     },
+    gate: createEdgeGate(chain, {
+      findEligibilityPaths: (request) =>
+        call('holder.transfer', (client) => client.findEligibilityPaths(request)),
+    }),
     spends: { transfer: spendsOf('holder.transfer'), send: spendsOf('holder.send') },
   };
 }
