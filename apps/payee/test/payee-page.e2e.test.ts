@@ -1,32 +1,24 @@
 // The views of the payee's page in a real browser, as the platform serves them: by keyboard, under the policy, without findings of
 // axe-core. The wallet behind them is a fake (test/page/fake-wallet.ts).
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
-import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
+import { hasBrowser, openBrowser } from '@pool/testkit/browser';
 import { build } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { look, openServed, type Page } from './served-page.ts';
 
 const app = resolve(import.meta.dirname, '..');
-const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-/** Without it no pictures are kept. */
-const pictures = process.env['PAYEE_PICTURES'];
 const words =
   'abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid acoustic acquire across act action actor actress actual'.split(
     ' ',
   );
 const maxPageBytes = 250_000;
 
-type Page = Awaited<ReturnType<typeof openPage>>['page'];
-type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
-
 describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)", () => {
   let folder: string;
   let browser: Awaited<ReturnType<typeof openBrowser>>;
-  let axe: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pool-payee-'));
     await build({
@@ -36,7 +28,6 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
       logLevel: 'error',
       build: { outDir: folder, emptyOutDir: true },
     });
-    axe = await readFile(axeFile, 'utf8');
     browser = await openBrowser();
   });
   afterAll(async () => {
@@ -45,59 +36,7 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
   });
 
   /** @param query - what the fake wallet is, for example `?account=yes` */
-  async function open(query: string, viewport = { width: 390, height: 844 }) {
-    const shell = createShell({
-      ...{ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: 'hosts' },
-    });
-    addPageFolder(shell, { path: '/payee', folder });
-    const server = await serveHttp((request, from) => shell.fetch(request, from), {
-      ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
-    });
-    const { page, errors } = await openPage(browser, `${server.url}/payee/${query}`);
-    await page.setViewportSize(viewport);
-    const foreign: string[] = [];
-    page.on('request', (request) => {
-      if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) foreign.push(request.url());
-    });
-    onTestFinished(async () => {
-      await page.context().close();
-      await server.close();
-    });
-    return {
-      page,
-      url: server.url,
-      /** What the policy stops is an error in the console. */
-      expectClean() {
-        expect(errors).toEqual([]);
-        expect(foreign).toEqual([]);
-      },
-    };
-  }
-
-  /** Waits for a view, and checks it in both schemes. */
-  async function look(page: Page, title: string, name: string): Promise<void> {
-    const heading = page.getByRole('heading', { level: 1, name: title });
-    await heading.waitFor();
-    for (const colorScheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate(axe);
-      const findings = await page.evaluate<readonly Finding[]>(
-        'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
-      );
-      const found = findings.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html}`);
-      expect(found).toEqual([]);
-      if (pictures !== undefined) {
-        await mkdir(pictures, { recursive: true });
-        await page.screenshot({
-          path: join(pictures, `${name}-${colorScheme}.png`),
-          fullPage: true,
-        });
-      }
-    }
-    // A phone: nothing is wider than the screen.
-    const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
-    expect([name, width]).toEqual([name, await page.evaluate('innerWidth')]);
-  }
+  const open = (query: string) => openServed(browser, folder, query);
 
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 

@@ -105,7 +105,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
   addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
   if (deps.payeePage !== undefined) {
-    addPageFolder(app, { path: '/payee', ...deps.payeePage });
+    addPageFolder(app, { path: '/payee', ...deps.payeePage, readersPage: 'audit.html' });
   }
   addAuthRoutes(app, {
     db,

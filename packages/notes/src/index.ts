@@ -6,6 +6,7 @@
 
 export type {
   ChainFacts,
+  DisclosureGap,
   DisclosureReport,
   InsertionFact,
   PaymentClaims,
@@ -17,7 +18,11 @@ export {
   openSpendPayments,
   stepBatchPayments,
 } from './disclosure/open-payments.ts';
-export { verifyDisclosure } from './disclosure/verify-disclosure.ts';
+export {
+  isProved,
+  type VerificationTerms,
+  verifyDisclosure,
+} from './disclosure/verify-disclosure.ts';
 export { type BatchArithmetic, createBatchArithmetic } from './fund/batch-arithmetic.ts';
 export { computeBatchRoot, computeBatchRoots } from './fund/batch-root.ts';
 export { buildFundBatch, type FundBatchPlan, stepFundBatch } from './fund/fund-batch.ts';

@@ -60,6 +60,13 @@ export const errors = [
     },
   },
   {
+    status: 502,
+    meanings: {
+      nodes_disagree:
+        'Two RPCs answer different things about a final block. Find out which one lies or is broken, and use another.',
+    },
+  },
+  {
     status: 503,
     meanings: {
       gas_key_unfunded:

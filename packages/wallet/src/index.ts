@@ -40,9 +40,13 @@ export {
 } from './consolidate/sweep-notes.ts';
 export {
   assertFound,
+  createDisclosureContent,
   type DisclosureChoice,
+  type DisclosureParties,
+  type DisclosurePurpose,
   isChosen,
   isInRange,
+  serializeDisclosure,
 } from './disclosure/choice.ts';
 export {
   createEvidenceVerifier,

@@ -18,6 +18,7 @@ describe('the page of the payees', () => {
     mkdirSync(join(root, 'page', 'assets'), { recursive: true });
     writeFileSync(join(root, 'control.json'), 'a secret beside the page');
     writeFileSync(join(root, 'page', 'index.html'), '<p>page</p>');
+    writeFileSync(join(root, 'page', 'audit.html'), '<p>audit</p>');
     writeFileSync(join(root, 'page', 'chains.json'), '{}');
     writeFileSync(join(root, 'page', 'assets', 'page-Ab12.js'), 'run()');
   });
@@ -35,6 +36,8 @@ describe('the page of the payees', () => {
     expect(page.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; .*connect-src 'self' https:\/\/rpc\.example; .*frame-ancestors 'none'/,
     );
+    const audit = await app.request('/payee/audit.html');
+    expect(audit.headers.get('content-security-policy')).toContain("connect-src 'self' https: ");
     expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
     expect(page.headers.get('cross-origin-embedder-policy')).toBe('require-corp');
     const cached = async (path: string) =>

@@ -11,12 +11,18 @@ const folder = join(root, 'page');
 mkdirSync(join(folder, 'assets'), { recursive: true });
 writeFileSync(join(root, 'secret.txt'), 'outside');
 writeFileSync(join(folder, 'index.html'), '<p>page</p>');
+writeFileSync(join(folder, 'audit.html'), '<p>audit</p>');
 writeFileSync(join(folder, 'assets/page-Ab12.js'), 'run()');
 writeFileSync(join(folder, 'assets/kernel.wasm'), Uint8Array.of(0, 97, 115, 109));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const app = createShell({ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: [] });
-addPageFolder(app, { path: '/payee', folder, connectTo: ['https://rpc.example'] });
+addPageFolder(app, {
+  path: '/payee',
+  folder,
+  connectTo: ['https://rpc.example'],
+  readersPage: 'audit.html',
+});
 
 async function ask(path: string, method = 'GET'): Promise<Response> {
   return await app.request(path, { method });
@@ -59,6 +65,18 @@ describe('a folder with a page', () => {
       expect(headers.get('cross-origin-embedder-policy')).toBe('require-corp');
       expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it('lets only the page of a reader ask every node', async () => {
+    const sourcesOf = async (path: string) =>
+      /connect-src ([^;]*)/.exec(
+        (await ask(path)).headers.get('content-security-policy') ?? '',
+      )?.[1];
+    const any = "'self' https: http://127.0.0.1:* http://localhost:*";
+    expect(await sourcesOf('/payee/audit.html')).toBe(any);
+    for (const path of ['/payee/', '/payee/index.html', '/payee/assets/page-Ab12.js']) {
+      expect(await sourcesOf(path)).toBe("'self' https://rpc.example");
     }
   });
 

@@ -39,6 +39,9 @@ export function createPageHeaders(
   };
 }
 
+/** Every origin over TLS, and this machine. For a page whose reader names the nodes that it asks. */
+const anyNode = ['https:', 'http://127.0.0.1:*', 'http://localhost:*'];
+
 /** Bundlers name these files after their content. */
 const hashedFolder = '/assets/';
 
@@ -46,6 +49,8 @@ const hashedFolder = '/assets/';
  * @param options.path - without a slash at its end, for example `/payee`
  * @param options.folder - has `index.html`; files in its `assets` never change under their names
  * @param options.connectTo - as {@link createPageHeaders}
+ * @param options.readersPage - a file of the folder, for example `audit.html`, whose reader names the nodes: it may ask every origin over
+ *   TLS, and this machine. It must have no secret
  */
 export function addPageFolder(
   app: Shell,
@@ -53,10 +58,12 @@ export function addPageFolder(
     readonly path: string;
     readonly folder: string;
     readonly connectTo?: readonly string[];
+    readonly readersPage?: string;
   },
 ): void {
-  const { path, folder, connectTo } = options;
-  const headers = createPageHeaders(connectTo);
+  const { path, folder, connectTo, readersPage } = options;
+  const pageHeaders = createPageHeaders(connectTo);
+  const readerHeaders = createPageHeaders(anyNode);
   const serve = serveStatic({
     root: folder,
     rewriteRequestPath: (requested) => requested.slice(path.length),
@@ -73,7 +80,8 @@ export function addPageFolder(
       'cache-control',
       isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     );
-    for (const [name, value] of Object.entries(headers)) {
+    const isReaders = readersPage !== undefined && c.req.path === `${path}/${readersPage}`;
+    for (const [name, value] of Object.entries(isReaders ? readerHeaders : pageHeaders)) {
       answer.headers.set(name, value);
     }
     return answer;

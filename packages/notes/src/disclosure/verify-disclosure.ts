@@ -107,6 +107,15 @@ export function verifyDisclosure(
   };
 }
 
+/** True if the signature holds, and existence and amount of every payment are proved. */
+export function isProved({ discloser, payments }: DisclosureReport): boolean {
+  return (
+    discloser.state === 'proved' &&
+    payments.length > 0 &&
+    payments.every(({ exists, amount }) => exists.state === 'proved' && amount.state === 'proved')
+  );
+}
+
 function findDocumentGap(
   content: DisclosureContent,
   signer: WalletPub | undefined,

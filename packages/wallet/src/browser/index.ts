@@ -6,6 +6,7 @@
 
 export type { Contact, ContactChange } from '../holder/contacts.ts';
 export type { BrowserContacts } from './browser-contacts.ts';
+export type { PayslipDisclosure } from './disclose.ts';
 export type { ExitOptions, ExitPlan, ExitSubmitter } from './exit.ts';
 export {
   createSeed,

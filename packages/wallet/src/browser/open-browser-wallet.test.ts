@@ -136,6 +136,7 @@ async function createAccount(world: World) {
           fetchBlockTime: async (block) => 1_700_000_000 + block,
           fetchSpendCalldata: async () => undefined,
           fetchGasCost: async () => undefined,
+          fetchTransactionLeaves: async () => [],
           close: () => undefined,
         }),
         createScanner: async () => ({

@@ -8,6 +8,7 @@ import type { History } from '@pool/api';
 import {
   type Consolidation,
   chainFamilies,
+  type Disclosure,
   type EvidenceDomain,
   type EvmAddress,
   type EvmChainSettings,
@@ -23,6 +24,7 @@ import { createEvidenceVerifier } from '../evidence-verifier.ts';
 import { createEvmHistory } from '../evm/evm-history.ts';
 import { createEvmRecords } from '../evm/evm-records.ts';
 import { createEvmSpendChain, type EvmSpendChain } from '../evm/evm-spend-chain.ts';
+import type { ReceivedSources } from '../evm/received-insertions.ts';
 import type { Holder, HolderChain } from '../holder/holder.ts';
 import { createNotesPort, createSpendHolder, readLocked } from '../holder/spend-inputs.ts';
 import {
@@ -46,6 +48,7 @@ import type { SpendContext, SpendProverPort } from '../spend/spend-ports.ts';
 import type { SyncProgress } from '../sync/ports.ts';
 import { serveKeptNotes } from '../sync/read-deliveries.ts';
 import { type BrowserContacts, createBrowserContacts } from './browser-contacts.ts';
+import { disclosePayslips, type PayslipDisclosure } from './disclose.ts';
 import { assertUnlinked, createExitSubmitter, type ExitOptions, type ExitPlan } from './exit.ts';
 import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
@@ -76,7 +79,9 @@ export type BrowserPorts = {
   readonly clock: Clock;
   readonly locks: TabLocks | undefined;
   readonly createHistory: (settings: EvmChainSettings) => ClosableHistory;
-  readonly createRecords: (settings: EvmChainSettings) => HistoryRecords;
+  readonly createRecords: (
+    settings: EvmChainSettings,
+  ) => HistoryRecords & ReceivedSources['records'];
   readonly createChain: (settings: EvmChainSettings) => EvmSpendChain;
   readonly createScanner: () => Promise<NoteScanner>;
   readonly createSubmitter: typeof createExitSubmitter;
@@ -133,6 +138,8 @@ export type BrowserWallet = {
    */
   consolidate(token: string, until?: bigint): Promise<Consolidation>;
   readonly contacts: BrowserContacts;
+  /** A signed document that proves payslips to an auditor, and not who paid. Confidential. */
+  disclose(payslips: PayslipDisclosure): Promise<Disclosure>;
   /** Of the reading that runs, or of the last one. */
   progress(): SyncProgress;
   /** Ends waits, and wipes the keys of the stores. A spend that may have left is watched again at the next visit. */
@@ -335,6 +342,11 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
       lookup: platform.lookup,
       verifier: evidence,
     }),
+    disclose: (payslips) =>
+      disclosePayslips(payslips, {
+        ...{ chain, history, holder: account, deliveries: platform.deliveries },
+        ...{ createRecords: ports.createRecords, nowMs: clock.nowMs },
+      }),
     progress: notes.progress,
     async close() {
       stopping.abort(new PoolError('stopping', 'the wallet was closed; open it again'));

@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { decodeSpend, type PoolLeaf } from '@pool/contracts';
+import { connectErc20, decodeSpend, type PoolLeaf } from '@pool/contracts';
 import {
   type EvmAddress,
-  type EvmChainSettings,
   type Hex32,
   PoolError,
   parseEvmAddress,
   parseHex32,
+  type TokenUnit,
 } from '@pool/core';
-import { connectPool } from './pool-connection.ts';
+import { connectPool, type PoolNode } from './pool-connection.ts';
 
 /** What the calldata of a spend says. Public. */
 export type SpendCalldata = {
@@ -37,6 +37,8 @@ export type EvmRecords = {
   fetchTransactionLeaves(txHash: Hex32): Promise<readonly PoolLeaf[]>;
   /** The pool's events of a range of blocks, both ends included. */
   fetchLeaves(fromBlock: number, toBlock: number): Promise<readonly PoolLeaf[]>;
+  /** Symbol and decimals, as the token's contract names them: the symbol may be any text. */
+  fetchTokenUnit(token: EvmAddress): Promise<TokenUnit>;
   /** Frees the connection. */
   close(): void;
 };
@@ -45,7 +47,7 @@ export type EvmRecords = {
 const rpcTimeoutMs = 30_000;
 
 /** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
-export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
+export function createEvmRecords(settings: PoolNode): EvmRecords {
   const { provider, pool, call, close } = connectPool(settings, rpcTimeoutMs);
 
   return {
@@ -83,6 +85,12 @@ export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
         return leaves.filter((leaf) => leaf.txHash === txHash);
       }),
     fetchLeaves: (fromBlock, toBlock) => call(() => pool.fetchPoolLeaves(fromBlock, toBlock)),
+    fetchTokenUnit: (token) =>
+      call(async () => {
+        const contract = connectErc20(token, provider);
+        const [symbol, decimals] = [await contract.symbol(), await contract.decimals()];
+        return { symbol, decimals: Number(decimals) };
+      }),
     close,
   };
 }

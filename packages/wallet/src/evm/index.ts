@@ -12,12 +12,13 @@ export { createEvmSpendChain, type EvmSpendChain } from './evm-spend-chain.ts';
 
 export { createEvmGasChain, type GasChain } from './gas-chain.ts';
 export {
+  askAll,
   createFacts,
   fetchDisclosedEvents,
   fetchPoolEvents,
   parsePoolEvents,
 } from './pool-events.ts';
-export { listReceivedInsertions, type ReceivedSources } from './received-insertions.ts';
+export { discloseReceived, type ReceivedSources } from './received-insertions.ts';
 export {
   createSelfSubmitter,
   type GasQuote,

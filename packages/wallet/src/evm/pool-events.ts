@@ -9,6 +9,7 @@ import {
   type EvmAddress,
   evmAddressSchema,
   hex32Schema,
+  PoolError,
   parseEvmAddress,
   parseField,
   parseWire,
@@ -57,21 +58,47 @@ export async function fetchPoolEvents(
   return { format: 'pool-events', version: 1, chainId, pool, events };
 }
 
-/** Of the transactions that a disclosure names, in final blocks only. A malformed document names none. */
-export async function fetchDisclosedEvents(
-  document: unknown,
-  { chainId, pool }: Pool,
-  records: Pick<EvmRecords, 'fetchFinalBlock' | 'fetchTransactionLeaves'>,
-): Promise<PoolEvents> {
+/**
+ * Of the transactions that a disclosure names, in blocks that are final for every node. A malformed document names none.
+ * @throws PoolError `nodes_disagree`
+ */
+export async function fetchDisclosedEvents<
+  TNode extends Pick<EvmRecords, 'fetchFinalBlock' | 'fetchTransactionLeaves'>,
+>(document: unknown, { chainId, pool }: Pool, nodes: readonly TNode[]): Promise<PoolEvents> {
   const disclosure = v.safeParse(disclosureSchema, document);
   const insertions = disclosure.success ? disclosure.output.insertions : [];
   const events: PoolEvents['events'] = [];
-  const final = await records.fetchFinalBlock();
+  const finals = await Promise.all(nodes.map((node) => node.fetchFinalBlock()));
+  const final = Math.min(...finals);
   for (const txHash of new Set(insertions.map((insertion) => insertion.txHash))) {
-    const leaves = await records.fetchTransactionLeaves(txHash);
-    events.push(...leaves.filter(({ blockNumber }) => blockNumber <= final).map(createEvent));
+    const found = await askAll(nodes, async (node) => {
+      const leaves = await node.fetchTransactionLeaves(txHash);
+      return leaves.filter(({ blockNumber }) => blockNumber <= final).map(createEvent);
+    });
+    events.push(...found);
   }
   return { format: 'pool-events', version: 1, chainId, pool, events };
+}
+
+/**
+ * What every node answers.
+ * @param nodes - one or more
+ * @throws PoolError `nodes_disagree`
+ */
+export async function askAll<TNode, TAnswer>(
+  nodes: readonly TNode[],
+  ask: (node: TNode) => Promise<TAnswer>,
+): Promise<TAnswer> {
+  const answers = await Promise.all(nodes.map(ask));
+  const [first] = answers;
+  const texts = new Set(answers.map((answer) => JSON.stringify(answer)));
+  if (first === undefined || texts.size > 1) {
+    throw new PoolError(
+      'nodes_disagree',
+      'the RPCs answer different things about a final block; ask another node which one is right',
+    );
+  }
+  return first;
 }
 
 function createEvent(leaf: PoolLeaf): PoolEvent {

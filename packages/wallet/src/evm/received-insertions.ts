@@ -7,17 +7,28 @@
 import type { History } from '@pool/api';
 import {
   type AssetId,
+  computeAssetId,
   type DisclosedInsertion,
+  type Disclosure,
   type Hex,
   type Hex32,
   PoolError,
+  parseEvmAddress,
   parseField,
   parseHex,
   parseHex32,
   type Secret,
 } from '@pool/core';
 import { openReceivedPayment } from '@pool/notes';
-import { assertFound, type DisclosureChoice, isChosen } from '../disclosure/choice.ts';
+import type { HolderSigner } from '@pool/signers/holder-signer';
+import {
+  assertFound,
+  createDisclosureContent,
+  type DisclosureChoice,
+  type DisclosureParties,
+  type DisclosurePurpose,
+  isChosen,
+} from '../disclosure/choice.ts';
 import type { DeliveryPort } from '../sync/ports.ts';
 import type { EvmRecords } from './evm-records.ts';
 
@@ -26,7 +37,12 @@ export type ReceivedSources = {
   fetchHistory(after: string | undefined): Promise<Pick<History, 'entries' | 'more'>>;
   readonly records: Pick<EvmRecords, 'fetchTransactionLeaves'>;
   readonly deliveries: DeliveryPort;
-  readonly holder: { readonly walletPub: string; readonly viewingKey: Secret<bigint> };
+  readonly holder: {
+    readonly walletPub: string;
+    readonly address: string;
+    readonly viewingKey: Secret<bigint>;
+    readonly signer: Pick<HolderSigner, 'signDisclosure'>;
+  };
 };
 
 type Received = {
@@ -36,8 +52,26 @@ type Received = {
   readonly commitment: Hex32;
 };
 
-/** @throws PoolError `not_found` */
-export async function listReceivedInsertions(
+/**
+ * The signed document of a payee: that it received these payments. It does not show who paid.
+ * @throws PoolError `not_found`, `invalid_request`; the errors of the signer
+ */
+export async function discloseReceived(
+  choice: Omit<DisclosureChoice, 'range'>,
+  purpose: DisclosurePurpose & { readonly nowMs: number },
+  place: Pick<DisclosureParties, 'settings' | 'token'> & { readonly symbol: string },
+  sources: ReceivedSources,
+): Promise<Disclosure> {
+  const { settings, token, symbol } = place;
+  const { address, signer } = sources.holder;
+  const assetId = computeAssetId(settings.chainId, settings.pool, token);
+  const insertions = await listReceivedInsertions(choice, { symbol, assetId }, sources);
+  const parties = { settings, token, role: 'payee', discloser: parseEvmAddress(address) } as const;
+  const content = createDisclosureContent(purpose, parties, insertions, purpose.nowMs);
+  return { ...content, signature: await signer.signDisclosure(content) };
+}
+
+async function listReceivedInsertions(
   choice: Omit<DisclosureChoice, 'range'>,
   token: { readonly symbol: string; readonly assetId: AssetId },
   sources: ReceivedSources,

@@ -22,7 +22,7 @@ import {
   openOpeningsStore,
 } from '../../../../../packages/wallet/src/node/store/openings-store.ts';
 import vectors from '../../../../../vectors/disclosure.json' with { type: 'json' };
-import { type DiscloseOptions, discloseReceived, runDisclosePayer } from './disclose-command.ts';
+import { type DiscloseOptions, discloseAsPayee, runDisclosePayer } from './disclose-command.ts';
 import { runVerify } from './disclose-verify.ts';
 
 const [funder, spender] = vectors.disclosures;
@@ -76,6 +76,7 @@ function createRecordsWith(sealedNotes: readonly string[]): EvmRecords {
     fetchTransactionLeaves: async (txHash) =>
       leaves.filter((leaf) => leaf.txHash === txHash) as never,
     fetchLeaves: async () => leaves as never,
+    fetchTokenUnit: async () => ({ symbol: 'USDC', decimals: 6 }),
     close: () => undefined,
   };
 }
@@ -294,7 +295,7 @@ describe('a disclosure of a payee', () => {
     const options = { ...base, out: started.out, token: 'USDC', ...changes };
     const { chainId, pool } = vectors.facts;
     const settings = { chainId, pool, tokens: { USDC: { address: vectors.batch.manifest.token } } };
-    await discloseReceived(options, settings as never, sources, { out: () => undefined });
+    await discloseAsPayee(options, settings as never, sources, { out: () => undefined });
     return started;
   }
 

@@ -5,21 +5,22 @@
  * @module
  */
 import {
-  computeAssetId,
-  type DisclosedInsertion,
+  type Disclosure,
   type DisclosureContent,
-  type EvmAddress,
   type EvmChainSettings,
   type Hex,
   PoolError,
-  parseEvmAddress,
 } from '@pool/core';
-import { createDisclosure } from '@pool/notes';
 import { exitCodes, type HolderClient, listPaidInsertions, type Output } from '@pool/pay-run';
 import { assertSigns, createLocalKeySigner, createSignRequest, openHolder } from '@pool/signers';
-import type { DisclosureChoice } from '@pool/wallet';
-import { createEvmRecords, listReceivedInsertions, type ReceivedSources } from '@pool/wallet/evm';
-import { type Holder, systemClock } from '@pool/wallet/node';
+import {
+  createDisclosureContent,
+  type DisclosureChoice,
+  type DisclosurePurpose,
+  serializeDisclosure,
+} from '@pool/wallet';
+import { createEvmRecords, discloseReceived, type ReceivedSources } from '@pool/wallet/evm';
+import { systemClock } from '@pool/wallet/node';
 import { type Config, readConfig } from '../../config/config.ts';
 import { createDeliveries } from '../../services/holder/served-notes.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
@@ -63,17 +64,18 @@ export async function runDisclosePayer(
       records,
     );
     const parties = { settings, token, role: 'payer', discloser: payer } as const;
-    const content = createContent(options, parties, insertions);
-    return writeDisclosure(content, await sign(content, config, chain), options, output);
+    const { nowMs, ...purpose } = readPurpose(options);
+    const content = createDisclosureContent(purpose, parties, insertions, nowMs);
+    const signature = await sign(content, config, chain);
+    return writeDisclosure({ ...content, signature }, options, output);
   } finally {
     records.close();
   }
 }
 
 /** What `disclose payee` asks. */
-export type PayeeSources = Pick<ReceivedSources, 'records' | 'deliveries'> & {
+export type PayeeSources = Omit<ReceivedSources, 'fetchHistory'> & {
   readonly client: Pick<HolderClient, 'history'>;
-  readonly holder: Pick<Holder, 'walletPub' | 'address' | 'viewingKey' | 'signer'>;
 };
 
 /** @returns the exit code */
@@ -96,17 +98,17 @@ export async function runDisclosePayee(
       deliveries: createDeliveries({ platformUrl, balanceToken, chain: key }),
       holder: await openHolder({ chain: key, chainsFile, holder }),
     };
-    return await discloseReceived({ ...options, token }, settings, sources, output);
+    return await discloseAsPayee({ ...options, token }, settings, sources, output);
   } finally {
     records.close();
   }
 }
 
 /** @returns the exit code */
-export async function discloseReceived(
+export async function discloseAsPayee(
   options: DiscloseOptions & { readonly token: string },
   settings: EvmChainSettings,
-  { client, holder, records, deliveries }: PayeeSources,
+  { client, ...sources }: PayeeSources,
   output: Pick<Output, 'out'>,
 ): Promise<number> {
   const { range, ...choice } = readChoice(options);
@@ -116,20 +118,13 @@ export async function discloseReceived(
     );
   }
   const symbol = options.token;
-  const token = findToken(symbol, settings);
-  const assetId = computeAssetId(settings.chainId, settings.pool, token);
-  const insertions = await listReceivedInsertions(
+  const document = await discloseReceived(
     choice,
-    { symbol, assetId },
-    {
-      ...{ holder, records, deliveries },
-      fetchHistory: (after) => client.history(symbol, { ...range, after }),
-    },
+    readPurpose(options),
+    { settings, symbol, token: findToken(symbol, settings) },
+    { ...sources, fetchHistory: (after) => client.history(symbol, { ...range, after }) },
   );
-  const discloser = parseEvmAddress(holder.address);
-  const parties = { settings, token, role: 'payee', discloser } as const;
-  const content = createContent(options, parties, insertions);
-  return writeDisclosure(content, await holder.signer.signDisclosure(content), options, output);
+  return writeDisclosure(document, options, output);
 }
 
 /** At least one option must choose: nobody should disclose everything by leaving options out. */
@@ -149,50 +144,31 @@ function readChoice(options: DiscloseOptions): DisclosureChoice {
   };
 }
 
-/** The checked content. @throws PoolError `invalid_request` */
-function createContent(
-  { purpose, days, challenge }: DiscloseOptions,
-  parties: {
-    readonly settings: EvmChainSettings;
-    readonly token: EvmAddress;
-    readonly role: 'payer' | 'payee';
-    readonly discloser: EvmAddress;
-  },
-  insertions: readonly DisclosedInsertion[],
-): DisclosureContent {
+function readPurpose({
+  purpose,
+  days,
+  challenge,
+}: DiscloseOptions): DisclosurePurpose & { readonly nowMs: number } {
   if (!/^[1-9][0-9]{0,4}$/.test(days)) {
     throw refuse('--days: give the number of days after which the document proves nothing');
   }
-  const issuedAt = Math.floor(systemClock.nowMs() / 1_000);
-  const { settings, token, role, discloser } = parties;
-  return createDisclosure({
-    version: 1,
-    kind: 'disclosure',
-    chainId: settings.chainId,
-    pool: settings.pool,
-    ...{ token, role, discloser, purpose },
-    ...(challenge === undefined ? {} : { challenge }),
-    issuedAt,
-    expiresAt: issuedAt + 86_400 * Number(days),
-    insertions: [...insertions],
-  });
+  return { purpose, days: Number(days), challenge, nowMs: systemClock.nowMs() };
 }
 
 /** Writes the signed document to a new file that its owner alone can read. @returns the exit code */
 function writeDisclosure(
-  content: DisclosureContent,
-  signature: Hex,
+  document: Disclosure,
   { out: path, memos }: Pick<DiscloseOptions, 'out' | 'memos'>,
   { out }: Pick<Output, 'out'>,
 ): number {
-  writeNewFile(path, `${JSON.stringify({ ...content, signature }, null, 2)}\n`);
-  const payments = content.insertions.flatMap(({ payments: shown }) => shown).length;
-  const expiry = new Date(1_000 * content.expiresAt).toISOString();
+  writeNewFile(path, serializeDisclosure(document));
+  const payments = document.insertions.flatMap(({ payments: shown }) => shown).length;
+  const expiry = new Date(1_000 * document.expiresAt).toISOString();
   out(
     [
-      `${path}: ${payments} payment(s), signed by ${content.discloser} as ${content.role}, until ${expiry}`,
+      `${path}: ${payments} payment(s), signed by ${document.discloser} as ${document.role}, until ${expiry}`,
       'It proves that each payment exists, its amount and token, and who received it.',
-      content.role === 'payer'
+      document.role === 'payer'
         ? 'It proves who paid. For spends of a holder the auditor learns the amount of the change.'
         : 'It does not prove who paid.',
       memos === true

@@ -11,6 +11,7 @@ import { formatTokenUnits, PoolError, quote } from '@pool/core';
 import {
   type ChainFacts,
   type DisclosureReport,
+  isProved,
   type PaymentClaims,
   verifyDisclosure,
 } from '@pool/notes';
@@ -57,7 +58,7 @@ export async function runVerify(
   const known =
     options.archive === undefined
       ? await withRecords(createRecords(settings), (records) =>
-          fetchDisclosedEvents(document, settings, records),
+          fetchDisclosedEvents(document, settings, [records]),
         )
       : parsePoolEvents(readJson(options.archive), options.archive);
   const evidenceDomain = readChainsFile(config.chainsFile).evidence;
@@ -129,14 +130,6 @@ function readJson(path: string): unknown {
 
 function refuse(message: string, cause?: unknown): PoolError {
   return new PoolError('invalid_request', message, { cause });
-}
-
-function isProved({ discloser, payments }: DisclosureReport): boolean {
-  return (
-    discloser.state === 'proved' &&
-    payments.length > 0 &&
-    payments.every(({ exists, amount }) => exists.state === 'proved' && amount.state === 'proved')
-  );
 }
 
 type Units = ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>;

@@ -127,6 +127,7 @@ export const errorRows = {
   'method_not_allowed': { status: 405 },
   'no_contribution': { status: 500 },
   'no_gate': { status: 409 },
+  'nodes_disagree': { status: 502 },
   'not_enrolled': { status: 409 },
   'not_found': { status: 404, exit: 2 },
   'not_invited': { status: 403 },

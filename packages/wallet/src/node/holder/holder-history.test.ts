@@ -98,6 +98,7 @@ function start(
       return 481_000n;
     },
     fetchTransactionLeaves: async () => [],
+    fetchTokenUnit: async () => ({ symbol: 'USDC', decimals: 6 }),
     fetchLeaves: async () => [],
     close: () => undefined,
   };

@@ -1,0 +1,73 @@
+// A built page as the platform serves it, in a phone, and what every view must be: without findings of axe-core, and not too wide.
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
+import { type openBrowser, openPage } from '@pool/testkit/browser';
+import { expect, onTestFinished } from 'vitest';
+
+export type Page = Awaited<ReturnType<typeof openPage>>['page'];
+type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
+
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** Without it no pictures are kept. */
+const pictures = process.env['PAYEE_PICTURES'];
+
+/** @param query - behind the page's folder in the address */
+export async function openServed(
+  browser: Awaited<ReturnType<typeof openBrowser>>,
+  folder: string,
+  query: string,
+) {
+  const shell = createShell({
+    ...{ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: 'hosts' },
+  });
+  addPageFolder(shell, { path: '/payee', folder, readersPage: 'audit.html' });
+  const server = await serveHttp((request, from) => shell.fetch(request, from), {
+    ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
+  });
+  const { page, errors } = await openPage(browser, `${server.url}/payee/${query}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const asked = new Set<string>();
+  // The origin of a `blob:` address is the page's.
+  page.on('request', (request) => asked.add(new URL(request.url()).origin));
+  onTestFinished(async () => {
+    await page.context().close();
+    await server.close();
+  });
+  return {
+    page,
+    url: server.url,
+    /** What the policy stops is an error in the console. @param nodes - other origins that were asked */
+    expectClean(nodes: readonly string[] = []) {
+      expect(errors).toEqual([]);
+      asked.delete(new URL(server.url).origin);
+      expect([...asked].sort()).toEqual([...nodes].sort());
+    },
+  };
+}
+
+/** Waits for a view, and checks it in both schemes. */
+export async function look(page: Page, title: string, name: string): Promise<void> {
+  const heading = page.getByRole('heading', { level: 1, name: title });
+  await heading.waitFor();
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(await readFile(axeFile, 'utf8'));
+    const findings = await page.evaluate<readonly Finding[]>(
+      'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+    );
+    const found = findings.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html}`);
+    expect(found).toEqual([]);
+    if (pictures !== undefined) {
+      await mkdir(pictures, { recursive: true });
+      await page.screenshot({
+        path: join(pictures, `${name}-${colorScheme}.png`),
+        fullPage: true,
+      });
+    }
+  }
+  // A phone: nothing is wider than the screen.
+  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  expect([name, width]).toEqual([name, await page.evaluate('innerWidth')]);
+}
