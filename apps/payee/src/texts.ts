@@ -194,6 +194,12 @@ export const texts = {
     transaction: 'Transaction',
     to: 'To wallet',
     note: 'Made by the payee’s own page from the notes on the chain.',
+    proofTitle: 'For a bank or an authority',
+    proofText:
+      'The file proves this payment to whoever has it, for 90 days: its amount, and that you received it. It shows nothing of other payments. They verify it on the page audit.html.',
+    purpose: 'What for',
+    proof: 'Download the proof',
+    proofName: (date: string) => `payslip-${date}.json`,
   },
   amount: {
     label: (symbol: string) => `Amount in ${symbol}`,

@@ -101,6 +101,14 @@ export type WithdrawalPlan = {
   readonly feeAmount: bigint;
 };
 
+/** What the file of a payslip says. */
+export type PayslipProof = {
+  readonly token: string;
+  readonly commitment: string;
+  /** One line: what the file may be used for. */
+  readonly purpose: string;
+};
+
 export type OnProgress = (progress: Progress) => void;
 
 /** Payments inside the pool, and whom they go to. */
@@ -126,6 +134,8 @@ export type PayeeWallet = {
   balance(token: string): Promise<Balance>;
   /** Oldest first. */
   history(token: string): Promise<PayeeHistory>;
+  /** A signed file that proves a payslip to an auditor. Confidential. @throws `invalid_request`, `not_found` */
+  disclose(payslip: PayslipProof): Promise<string>;
   /** Addresses to which this account withdrew before. */
   savedAddresses(): Promise<readonly EvmAddress[]>;
   planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;

@@ -112,6 +112,14 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await page.locator('.cards a').first().click();
     await look(page, 'Payslip', 'payslip');
     await page.getByText('Acme Ltd').waitFor();
+    await page.getByLabel('What for').fill('a loan');
+    const downloading = page.waitForEvent('download');
+    await press(page, 'Download the proof');
+    const proof = await downloading;
+    expect(proof.suggestedFilename()).toMatch(/^payslip-\d{4}-\d\d-\d\d\.json$/);
+    expect(JSON.parse(await readFile(await proof.path(), 'utf8'))).toEqual({
+      ...{ token: 'USDC', purpose: 'a loan', commitment: `0x${'2'.repeat(64)}` },
+    });
     expectClean();
   });
 

@@ -13,6 +13,7 @@ import type {
   Identity,
   Invitation,
   PayeeHistory,
+  PayslipProof,
   Transfer,
   Withdrawal,
   WithdrawalPlan,
@@ -57,6 +58,7 @@ export type WalletCalls = {
   readonly sync: Call<undefined, void>;
   readonly balance: Call<string, Balance>;
   readonly history: Call<string, PayeeHistory>;
+  readonly disclose: Call<PayslipProof, string>;
   readonly savedAddresses: Call<undefined, readonly EvmAddress[]>;
   readonly contacts: Call<undefined, readonly Contact[]>;
   readonly addContact: Call<{ readonly label: string; readonly walletPub: string }, Contact>;

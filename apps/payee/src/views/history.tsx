@@ -6,6 +6,7 @@
 import type { HistoryEntry } from '@pool/api';
 import { formatTokenAmount } from '@pool/core';
 import { formatHistoryCsvHead, formatHistoryCsvRows } from '@pool/wallet';
+import { download } from '../parts/download.ts';
 import { Button, Foreign, View } from '../parts/elements.tsx';
 import { formatTime } from '../parts/format.ts';
 import { texts } from '../texts.ts';
@@ -29,7 +30,7 @@ export function HistoryView({
         <p>{words.empty}</p>
       ) : (
         <>
-          <Button onClick={() => download(history, labels)}>{words.csv}</Button>
+          <Button onClick={() => downloadCsv(history, labels)}>{words.csv}</Button>
           <table>
             <caption class="hidden">{words.title}</caption>
             <thead>
@@ -93,16 +94,10 @@ function describeDetails(
   }
 }
 
-/** The file never leaves the device: it is made here. */
-function download(history: PayeeHistory, labels: ReadonlyMap<string, string>): void {
+function downloadCsv(history: PayeeHistory, labels: ReadonlyMap<string, string>): void {
   const rows = history.entries.flatMap((entry) =>
     formatHistoryCsvRows(entry, history, labels, texts.history.missingNote),
   );
   const lines = [formatHistoryCsvHead(), ...rows].map((row) => `${row}\r\n`);
-  const url = URL.createObjectURL(new Blob(lines, { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = texts.history.csvName(history.symbol);
-  link.click();
-  URL.revokeObjectURL(url);
+  download(texts.history.csvName(history.symbol), lines, 'text/csv;charset=utf-8');
 }

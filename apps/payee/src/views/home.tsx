@@ -6,12 +6,14 @@
 import type { Readiness } from '@pool/api';
 import { formatTokenAmount } from '@pool/core';
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { groupPayslips, type PayslipEntry } from '../model/months.ts';
-import { Button, Code, Facts, Foreign, Notice, View } from '../parts/elements.tsx';
+import { download } from '../parts/download.ts';
+import { Button, Code, Facts, Field, Foreign, Notice, View } from '../parts/elements.tsx';
 import { formatDate, formatMonth, formatTime } from '../parts/format.ts';
 import { type Task, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
-import type { Balance, Identity, PayeeHistory } from '../wallet-port.ts';
+import type { Balance, Identity, PayeeHistory, PayeeWallet, PayslipProof } from '../wallet-port.ts';
 
 /** What the wallet last said. Undefined: it was not asked yet, or the account is not enrolled. */
 export type Account = {
@@ -158,11 +160,11 @@ function Payer({
 export function PayslipView({
   payslip,
   history,
-  identity,
+  wallet,
 }: {
   readonly payslip: PayslipEntry;
   readonly history: PayeeHistory;
-  readonly identity: Identity;
+  readonly wallet: Pick<PayeeWallet, 'identity' | 'disclose'>;
 }) {
   const { payslip: words } = texts;
   return (
@@ -175,7 +177,7 @@ export function PayslipView({
           ...(payslip.memo === undefined
             ? []
             : [[words.memo, <Foreign key="memo" text={payslip.memo} />] as const]),
-          [words.to, <Code key="to" text={identity.address} />],
+          [words.to, <Code key="to" text={wallet.identity.address} />],
           [words.transaction, <Code key="transaction" text={payslip.txHash} />],
         ]}
       />
@@ -184,10 +186,46 @@ export function PayslipView({
         <Button isMain onClick={() => globalThis.print()}>
           {words.print}
         </Button>
+        <Proof
+          payslip={payslip}
+          onProof={({ commitment, purpose }) =>
+            wallet.disclose({ token: history.symbol, commitment, purpose })
+          }
+        />
         <p>
           <a href="#home">{texts.back}</a>
         </p>
       </div>
     </View>
+  );
+}
+
+/** The payslip as a file that an auditor verifies. */
+function Proof({
+  payslip,
+  onProof,
+}: {
+  readonly payslip: PayslipEntry;
+  readonly onProof: (asked: Pick<PayslipProof, 'commitment' | 'purpose'>) => Promise<string>;
+}) {
+  const { payslip: words } = texts;
+  const [purpose, setPurpose] = useState('');
+  const task = useTask();
+  const { commitment, time } = payslip;
+  const make = (): void =>
+    task.run(async () => {
+      const file = await onProof({ commitment, purpose: purpose.trim() });
+      download(words.proofName(time.slice(0, 10)), [file], 'application/json');
+    });
+  return (
+    <section>
+      <h2>{words.proofTitle}</h2>
+      <p>{words.proofText}</p>
+      <Field label={words.purpose} value={purpose} onValue={setPurpose} />
+      <Button isDisabled={task.isBusy || purpose.trim() === ''} onClick={make}>
+        {words.proof}
+      </Button>
+      <TaskState task={task} />
+    </section>
   );
 }

@@ -111,9 +111,7 @@ export function OpenAccount({
         return <HistoryView history={account.history} contacts={known.contacts} />;
       case 'payslip':
         if (payslip?.kind === 'received') {
-          return (
-            <PayslipView payslip={payslip} history={account.history} identity={wallet.identity} />
-          );
+          return <PayslipView payslip={payslip} history={account.history} wallet={wallet} />;
         }
     }
     return (

@@ -106,6 +106,7 @@ function createWallet(caller: Caller<WalletCalls>, opened: OpenedWallet): PayeeW
     sync: (onProgress) => caller.call('sync', undefined, { onProgress }),
     balance: (token) => caller.call('balance', token),
     history: (token) => caller.call('history', token),
+    disclose: (payslip) => caller.call('disclose', payslip),
     savedAddresses: () => caller.call('savedAddresses', undefined),
     planWithdrawal: (withdrawal) => caller.call('planWithdrawal', withdrawal),
     withdraw: (withdrawal, onProgress) => caller.call('withdraw', withdrawal, { onProgress }),

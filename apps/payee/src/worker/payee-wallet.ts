@@ -6,7 +6,7 @@
 import type { HistoryEntry } from '@pool/api';
 import { type EvmAddress, PoolError, parseEvmAddress, parseWalletPub, Secret } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
-import type { Contact as KnownContact, SpendEvent } from '@pool/wallet';
+import { type Contact as KnownContact, type SpendEvent, serializeDisclosure } from '@pool/wallet';
 import {
   type BrowserWallet,
   type EdgeKeyKind,
@@ -27,6 +27,9 @@ import { inSession } from './sessions.ts';
 
 /** How often progress of the sync is told, in milliseconds. */
 const progressMs = 200;
+
+/** After which the file of a payslip proves nothing. */
+const proofDays = 90;
 
 export type OpenPayeeWallet = Omit<PayeeWallet, keyof OpenedWallet | 'transfers'> &
   PayeeTransfers & { readonly facts: OpenedWallet };
@@ -98,6 +101,12 @@ export async function openPayeeWallet(
       const { chain: key, symbol, decimals, entries } = await readAll(wallet, token);
       return { chain: key, symbol, decimals, entries, payers: {} };
     },
+    disclose: async ({ token, commitment, purpose }) =>
+      serializeDisclosure(
+        await wallet.disclose({
+          ...{ token, purpose, commitments: [commitment], days: proofDays, withMemos: true },
+        }),
+      ),
     async savedAddresses() {
       const addresses = new Set<EvmAddress>();
       for (const symbol of symbols) {

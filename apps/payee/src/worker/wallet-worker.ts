@@ -171,6 +171,7 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   sync: (_, onProgress) => current().sync(onProgress),
   balance: (token) => current().balance(token),
   history: (token) => current().history(token),
+  disclose: (payslip) => current().disclose(payslip),
   savedAddresses: () => current().savedAddresses(),
   contacts: () => current().contacts(),
   addContact: ({ label, walletPub }) => current().addContact(label, walletPub),

@@ -88,6 +88,7 @@ function createWallet(first: Readiness): PayeeWallet {
       ...{ chain: 'base', symbol: 'USDC', decimals: 6, entries: listEntries(Date.now()) },
       payers: { [hash('2')]: 'Acme Ltd' },
     }),
+    disclose: async (payslip) => JSON.stringify(payslip),
     savedAddresses: async () => saved,
     planWithdrawal: async ({ amount }) => ({
       key: 'one',
