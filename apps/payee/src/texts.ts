@@ -52,6 +52,14 @@ const errors: Readonly<Record<string, string>> = {
     'This name cannot be used: it is taken, or it looks like that of another contact. Choose another one.',
   invalid_recovery_words:
     'These are not the recovery words of an account. Compare each word with your copy, in order.',
+  invalid_wallet_pub:
+    'This is not a wallet key. It begins with 0x02 or 0x03 and has 68 characters. Copy all of it.',
+  contact_changed:
+    'The platform shows other keys for this contact than before. Do not pay. Ask the contact for their wallet key in another way.',
+  gate_unreachable: 'The eligibility check does not answer. Try again. Nothing was sent.',
+  eligibility_root_unknown:
+    'The list of those who can be paid has just changed. Try again in a minute. Nothing was sent.',
+  'duplicate-recipient': 'This is your own wallet. Choose somebody else.',
   'unregistered-recipient':
     'This wallet has no account that can be paid. Ask its owner to register first.',
   equal_withdrawal:

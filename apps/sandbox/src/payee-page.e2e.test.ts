@@ -11,6 +11,8 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from './chain/people.ts';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
+import { createHolderAccount } from './fixtures/holder-account.ts';
+import { startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
 
 type Page = Awaited<ReturnType<typeof openPage>>['page'];
@@ -147,6 +149,9 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await page.getByLabel('Amount in USDC').fill('20.5');
     await press(page, 'Pay now');
     await see(page, 'ben has 20.5 USDC.');
+    const ben = await startHolderAgent(stack, stack.holders[0]!, 'ben');
+    const colleague = createHolderAccount(ben.url, ben.keys);
+    expect((await colleague.balance()).body).toMatchObject({ total: '20500005' });
     await page.getByRole('link', { name: 'Account' }).first().click();
     await see(page, /^1100 USDC$/);
 

@@ -104,7 +104,10 @@ export function OpenAccount({
             {...shared}
             transfers={wallet.transfers}
             contacts={known.contacts}
-            onContact={(added) => setKnown({ ...known, contacts: [...known.contacts, added] })}
+            onContact={(added) => {
+              const others = known.contacts.filter(({ label }) => label !== added.label);
+              setKnown({ ...known, contacts: [...others, added] });
+            }}
           />
         );
       case 'history':

@@ -14,13 +14,7 @@ import {
   openBrowserWallet,
 } from '@pool/wallet/browser';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
-import type {
-  Contact,
-  OnProgress,
-  PayeeTransfers,
-  PayeeWallet,
-  Withdrawal,
-} from '../wallet-port.ts';
+import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
 import { createPageProver } from './page-prover.ts';
 import type { Place } from './place.ts';
 import { inSession } from './sessions.ts';
@@ -49,14 +43,6 @@ export async function openPayeeWallet(
     prover: createPageProver(page),
   });
   const symbols = Object.keys(tokens);
-  /** Of spends without an outcome. The same one, asked for again, has the same key, so that it is paid once. */
-  const keys = new Map<string, string>();
-  const nameOf = ({ token, amount, to }: Withdrawal): string => `${token} ${amount} ${to}`;
-  function keyOf(name: string): string {
-    const key = keys.get(name) ?? crypto.randomUUID();
-    keys.set(name, key);
-    return key;
-  }
 
   return {
     facts: {
@@ -120,13 +106,12 @@ export async function openPayeeWallet(
     async planWithdrawal(withdrawal) {
       const { changeAmount } = await wallet.planWithdrawal(withdrawal);
       // The platform's relayer pays the network.
-      return { key: keyOf(nameOf(withdrawal)), changeAmount: BigInt(changeAmount), feeAmount: 0n };
+      const key = await wallet.chooseKey(withdrawal);
+      return { key, changeAmount: BigInt(changeAmount), feeAmount: 0n };
     },
     async withdraw({ key, ...withdrawal }, onProgress) {
       const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
-      const receipt = await wallet.withdraw(withdrawal, { key, onEvent });
-      keys.delete(nameOf(withdrawal));
-      return receipt;
+      return await wallet.withdraw(withdrawal, { key, onEvent });
     },
     async contacts() {
       return (await wallet.contacts.list()).map(toContact);
@@ -139,12 +124,9 @@ export async function openPayeeWallet(
       return toContact(found);
     },
     async transfer(transfer, onProgress) {
-      const name = transfer.recipients.map((one) => `${one.walletPub} ${one.amount}`).join();
-      const key = keyOf(`${transfer.token} ${name}`);
+      const key = await wallet.chooseKey(transfer);
       const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
-      const receipt = await wallet.transfer(transfer, { key, onEvent });
-      keys.delete(`${transfer.token} ${name}`);
-      return receipt;
+      return await wallet.transfer(transfer, { key, onEvent });
     },
     async close() {
       await wallet.close();

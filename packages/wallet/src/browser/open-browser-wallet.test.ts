@@ -2,6 +2,8 @@
 // tabs at once, and what the next visit shows.
 import 'fake-indexeddb/auto';
 import { fieldToHex, PoolError, parseEvmAddress, Secret } from '@pool/core';
+import type { EligibilityPaths } from '@pool/platform-client/browser';
+import { createFakeHolder, fakeEvidenceDomain } from '@pool/testkit';
 import { computeAddress } from 'ethers';
 import { IDBFactory } from 'fake-indexeddb';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -70,6 +72,7 @@ async function createAccount(world: World) {
     } = {},
   ): Promise<BrowserWallet & { readonly looked: Promise<void> }> {
     const locks = browser.createLocks();
+    const { gate } = world.boot().deps;
     const looked = Promise.withResolvers<void>();
     const { holder } = world;
     const { gasKey, kept = [] } = at;
@@ -94,7 +97,7 @@ async function createAccount(world: World) {
         minted.push(kind);
         return new Secret(`${kind} ${minted.length}`);
       },
-      evidence: { domain: 'platform.example', uri: 'https://platform.example' },
+      evidence: fakeEvidenceDomain,
       prover: world.prover,
       createEdge: (token) => ({
         getNotes: async () => {
@@ -104,9 +107,11 @@ async function createAccount(world: World) {
             notes: listDelivered(world),
           } as never;
         },
-        lookupRecipients: async () => [],
-        findEligibilityPaths: async () => {
-          throw new PoolError('no_gate', 'none here');
+        lookupRecipients: (chain, addresses) => world.directory.lookupRecipients(chain, addresses),
+        async findEligibilityPaths({ walletIds, root }) {
+          if (refused.has(token.reveal())) throw new PoolError('unauthorized', 'revoked');
+          const answer = await gate?.paths(walletIds, root);
+          return JSON.parse(JSON.stringify(answer)) as EligibilityPaths;
         },
         postSpend: world.edge.postSpend,
         getSpend: world.edge.getSpend,
@@ -255,12 +260,51 @@ describe('the wallet of a browser', () => {
   it('asks the platform before it adds a contact', async () => {
     const { openTab, minted } = await createAccount(createSpendWorld());
     const { contacts } = await openTab();
-    const { walletPub } = createSpendWorld().payees[0];
+    const { walletPub } = createFakeHolder(9);
     await expect(contacts.add('ben', walletPub)).rejects.toMatchObject({
       code: 'unregistered-recipient',
     });
     expect(await contacts.list()).toEqual([]);
     expect(minted).toEqual(['edge']);
+  });
+
+  it('pays a contact, with paths that one key of the account asks the platform for', async () => {
+    const world = createSpendWorld();
+    const { openTab, minted, refused } = await createAccount(world);
+    const [ben] = world.payees;
+    const wallet = await openTab();
+    await wallet.contacts.add('ben', ben.walletPub);
+    const recipients = [{ walletPub: await wallet.contacts.find('ben'), amount: 250n }];
+    await wallet.transfer({ token: 'USDC', recipients }, { key: 'one' });
+    const again = await openTab();
+    await again.transfer({ token: 'USDC', recipients }, { key: 'two' });
+    expect(world.receivedBy(ben)).toBe(500n);
+    expect(await again.readBalance('USDC')).toMatchObject({ total: 600n, spendable: 600n });
+    expect(minted).toEqual(['edge', 'holder.read', 'holder.transfer']);
+    refused.add('holder.transfer 3');
+    await again.transfer({ token: 'USDC', recipients }, { key: 'three' });
+    expect(minted.slice(3)).toEqual(['holder.transfer']);
+  });
+
+  it('has one key for a payment until its outcome is read, in all tabs, for a day', async () => {
+    const world = createSpendWorld();
+    const { openTab } = await createAccount(world);
+    const [{ walletPub }] = world.payees;
+    const payment = { token: 'USDC', recipients: [{ walletPub, amount: 250n }] };
+    const first = await openTab({ crashAt: 'spend.posted' });
+    const key = await first.chooseKey(payment);
+    await expect(first.transfer(payment, { key })).rejects.toThrow('stopped at');
+    const again = await openTab();
+    expect(await again.chooseKey({ ...payment, token: 'EURC' })).not.toBe(key);
+    expect(await again.chooseKey(payment)).toBe(key);
+    await again.transfer(payment, { key });
+    expect(world.chain.landed).toHaveLength(1);
+    const next = await again.chooseKey(payment);
+    expect(next).not.toBe(key);
+    world.clock.advanceSeconds(86_399);
+    expect(await again.chooseKey(payment)).toBe(next);
+    world.clock.advanceSeconds(1);
+    expect(await again.chooseKey(payment)).not.toBe(next);
   });
 
   it('makes no transfer without the platform', async () => {

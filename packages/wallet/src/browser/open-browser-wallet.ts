@@ -50,6 +50,7 @@ import { serveKeptNotes } from '../sync/read-deliveries.ts';
 import { type BrowserContacts, createBrowserContacts } from './browser-contacts.ts';
 import { disclosePayslips, type PayslipDisclosure } from './disclose.ts';
 import { assertUnlinked, createExitSubmitter, type ExitOptions, type ExitPlan } from './exit.ts';
+import { createPaymentKeys } from './payment-keys.ts';
 import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
 import type { StorageKey } from './store/sealer.ts';
@@ -113,7 +114,7 @@ export type Transfer = {
 };
 
 export type SpendOptions = {
-  /** A name of this payment that the caller chose before. A second call with it reads the same outcome, also after a closed tab. */
+  /** A name of this payment that the caller chose before, for example with {@link BrowserWallet.chooseKey}. A second call with it reads the same outcome, also after a closed tab. */
   readonly key: string;
   readonly onEvent?: (event: SpendEvent) => void;
 };
@@ -128,6 +129,11 @@ export type BrowserWallet = {
   planWithdrawal(withdrawal: Withdrawal): Promise<SpendReceipt>;
   /** {@link BrowserWallet.planWithdrawal} of a wallet with `exit`, with its cost and what it publishes. */
   planExit(withdrawal: Withdrawal): Promise<ExitPlan>;
+  /**
+   * A key for a payment. Equal payments have one key until an outcome was returned, for a day, in all tabs and at the next visit: what is repeated
+   * because nobody saw its outcome is paid once.
+   */
+  chooseKey(payment: Withdrawal | Transfer): Promise<string>;
   /** Returns once a final block has it. */
   withdraw(withdrawal: Withdrawal, options: SpendOptions): Promise<SpendReceipt>;
   transfer(transfer: Transfer, options: SpendOptions): Promise<SpendReceipt>;
@@ -287,8 +293,13 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     return await planner.spend({ operation: 'send', key: 'plan', body });
   }
 
-  const spend = (call: Pick<SpendCall, 'operation' | 'body'>, given: SpendOptions) =>
-    spender.spend({ ...call, ...given });
+  const keys = createPaymentKeys(stores.openRecords('page-payment-keys'), clock.nowMs);
+
+  async function spend(call: Pick<SpendCall, 'operation' | 'body'>, given: SpendOptions) {
+    const receipt = await spender.spend({ ...call, ...given });
+    await keys.forget(given.key);
+    return receipt;
+  }
 
   return {
     async readBalance(token) {
@@ -317,6 +328,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
         revealed: { sender: submitter.address, recipient: to, token, amount },
       };
     },
+    chooseKey: keys.choose,
     withdraw: async (withdrawal, given) =>
       await spend({ operation: 'send', body: toSend(withdrawal) }, given),
     async transfer({ token, recipients }, given) {
