@@ -10,6 +10,7 @@ import { texts } from './texts.ts';
 import { InvitationView, LockedView, RestoreView, WelcomeView } from './views/before.tsx';
 import { MakeAccountView } from './views/make-account.tsx';
 import { OpenAccount } from './views/open-account.tsx';
+import { ReleaseLine } from './views/release-line.tsx';
 import type { AccountDraft, Invitation, PayeeAccounts, PayeeWallet } from './wallet-port.ts';
 
 type Screen =
@@ -21,13 +22,15 @@ type Screen =
   | { readonly kind: 'locked'; readonly isAutomatic: boolean }
   | { readonly kind: 'open'; readonly wallet: PayeeWallet };
 
-/** `invitation` is the code of the link that opened the page. */
+/** `invitation` is the code of the link that opened the page, `folder` the absolute URL of the page's files. */
 export function App({
   accounts,
   invitation: code,
+  folder,
 }: {
   readonly accounts: PayeeAccounts;
   readonly invitation: string | undefined;
+  readonly folder: URL;
 }) {
   const [screen, setScreen] = useState<Screen>({ kind: 'loading' });
 
@@ -58,6 +61,7 @@ export function App({
       <main id="content" tabIndex={-1}>
         {renderScreen()}
       </main>
+      <ReleaseLine folder={folder} />
     </>
   );
 

@@ -316,6 +316,18 @@ export const texts = {
         : `About ${Math.round(seconds / 60)} minutes left`,
     keepOpen: 'You may leave this page. It goes on where it was when you come back.',
   },
+  release: {
+    title: 'The server has another version of this page',
+    text: 'This browser goes on with the version that it has until you change it. Compare the digest with the published one first, if you can.',
+    earlier:
+      'This browser had that version before, so it is perhaps an older one. Change to it only if you know why.',
+    accept: 'Change the version and reload',
+    later: 'Not now',
+    active: (digest: string) => `Version ${digest}`,
+    about:
+      'The SHA-256 digest of the list of all files of this page. Whoever builds the same source gets the same digest. This browser keeps the version, and asks you before it runs another one.',
+  },
+
   errors,
   unknownError: (code: string) =>
     `Something went wrong (${code}). Try again. If it stays, tell your employer this code.`,

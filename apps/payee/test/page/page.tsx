@@ -4,7 +4,8 @@ import { App } from '../../src/app.tsx';
 import { allowOwnScripts } from '../../src/trusted-types.ts';
 import { createFakeAccounts } from './fake-wallet.ts';
 
-allowOwnScripts(new URL('./', location.href));
+const folder = new URL('./', location.href);
+allowOwnScripts(folder);
 const settings = new URLSearchParams(location.search);
 const place = document.getElementById('page');
 if (place !== null) {
@@ -14,6 +15,7 @@ if (place !== null) {
         hasPrf: settings.get('prf') !== 'no',
         hasAccount: settings.get('account') === 'yes',
       })}
+      folder={folder}
       invitation={settings.get('invitation') ?? undefined}
     />,
     place,

@@ -1,0 +1,159 @@
+// A release of the page in a real browser: its files are pinned, and another release waits for consent.
+import { createHash } from 'node:crypto';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
+import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+
+const app = resolve(import.meta.dirname, '..');
+
+async function makeFolder(): Promise<string> {
+  return await mkdtemp(join(tmpdir(), 'pool-release-'));
+}
+
+/** @param title - makes another release */
+async function buildRelease(title: string): Promise<string> {
+  const folder = await makeFolder();
+  await build({
+    configFile: join(app, 'vite.config.js'),
+    root: join(app, 'test/page'),
+    publicDir: join(app, 'public'),
+    logLevel: 'error',
+    plugins: [
+      {
+        name: 'title',
+        transform: (code, id) =>
+          id.endsWith('/texts.ts') ? code.replace('Your private account', title) : undefined,
+      },
+    ],
+    build: { outDir: folder, emptyOutDir: true },
+  });
+  return folder;
+}
+
+async function digestOf(folder: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(join(folder, 'release.json')))
+    .digest('hex');
+}
+
+async function findFile(folder: string, pattern: RegExp): Promise<string> {
+  const names = await readdir(folder, { recursive: true });
+  return join(folder, names.find((name) => pattern.test(name)) ?? '');
+}
+
+describe.skipIf(!hasBrowser)(
+  "a release of the payee's page (without Chromium it is skipped)",
+  () => {
+    const titles = ['First release', 'Second release'] as const;
+    let folders: Readonly<Record<(typeof titles)[number], string>>;
+    let browser: Awaited<ReturnType<typeof openBrowser>>;
+    beforeAll(async () => {
+      const [first, second] = [await buildRelease(titles[0]), await buildRelease(titles[1])];
+      folders = { 'First release': first, 'Second release': second };
+      browser = await openBrowser();
+    });
+    afterAll(async () => {
+      await browser.close();
+      for (const folder of Object.values(folders))
+        await rm(folder, { recursive: true, force: true });
+    });
+
+    /** A server whose files can be replaced. */
+    async function openServer(first: (typeof titles)[number]) {
+      const folder = await makeFolder();
+      const shell = createShell({
+        ...{ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: 'hosts' },
+      });
+      addPageFolder(shell, { path: '/payee', folder });
+      const server = await serveHttp((request, from) => shell.fetch(request, from), {
+        ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
+      });
+      async function put(release: (typeof titles)[number]): Promise<void> {
+        await rm(folder, { recursive: true, force: true });
+        await cp(folders[release], folder, { recursive: true });
+      }
+      await put(first);
+      onTestFinished(async () => {
+        await server.close();
+        await rm(folder, { recursive: true, force: true });
+      });
+      return { folder, put, url: `${server.url}/payee/`, close: () => server.close() };
+    }
+
+    async function visit(url: string) {
+      const { page, errors } = await openPage(browser, url);
+      onTestFinished(() => page.context().close());
+      const titled = (title: string) =>
+        page.getByRole('heading', { level: 1, name: title }).waitFor();
+      const runs = (digest: string) => page.getByText(`Version ${digest.slice(0, 8)}`).waitFor();
+      return { page, errors, titled, runs };
+    }
+
+    it('stays until its user changes to another one, and works without the server', async () => {
+      const [first, second] = [
+        await digestOf(folders[titles[0]]),
+        await digestOf(folders[titles[1]]),
+      ];
+      const server = await openServer(titles[0]);
+      const { page, errors, titled, runs } = await visit(server.url);
+      await titled(titles[0]);
+      await runs(first);
+      await server.put(titles[1]);
+      await page.reload();
+      await titled(titles[0]);
+      const question = page.getByRole('heading', { name: 'The server has another version' });
+      await question.waitFor();
+      await page.getByText(second, { exact: true }).waitFor();
+      // Nothing changes on its own, in another tab either.
+      const other = await page.context().newPage();
+      await other.goto(server.url);
+      await other.getByRole('heading', { level: 1, name: titles[0] }).waitFor();
+      await page.getByRole('button', { name: 'Change the version and reload' }).click();
+      await titled(titles[1]);
+      await runs(second);
+      expect(await question.count()).toBe(0);
+      // What this browser ran before is called so.
+      await server.put(titles[0]);
+      await page.reload();
+      await page.getByText('it is perhaps an older one').waitFor();
+      await titled(titles[1]);
+      await server.close();
+      await page.reload();
+      await titled(titles[1]);
+      expect(errors.filter((error) => !error.includes('ERR_CONNECTION'))).toEqual([]);
+    });
+
+    it('is not installed with a file that another digest was published for', async () => {
+      const server = await openServer(titles[0]);
+      const { page, titled, runs } = await visit(server.url);
+      await runs(await digestOf(folders[titles[0]]));
+      await server.put(titles[1]);
+      const style = await findFile(server.folder, /^assets\/.*\.css$/);
+      await writeFile(style, `${await readFile(style, 'utf8')} body { color: red }`);
+      await page.reload();
+      await titled(titles[0]);
+      await runs(await digestOf(folders[titles[0]]));
+      expect(await page.getByText('The server has another version').count()).toBe(0);
+    });
+
+    it('runs no script that was changed after the build, at the first visit', async () => {
+      const server = await openServer(titles[0]);
+      const script = await findFile(server.folder, /^assets\/index-.*\.js$/);
+      await writeFile(script, `${await readFile(script, 'utf8')}\n;document.title = 'changed';`);
+      const { page, errors } = await visit(server.url);
+      await expect.poll(() => errors.join('\n')).toContain("'integrity'");
+      expect(await page.title()).toBe('Pool');
+      expect(await page.locator('h1').count()).toBe(0);
+    });
+
+    it('is the same when it is built again', async () => {
+      const again = await buildRelease(titles[0]);
+      onTestFinished(() => rm(again, { recursive: true, force: true }));
+      expect(await digestOf(again)).toBe(await digestOf(folders[titles[0]]));
+    });
+  },
+);
