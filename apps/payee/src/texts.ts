@@ -225,6 +225,18 @@ export const texts = {
     other: 'To another address',
     saved: 'Addresses you used before',
     where: 'Where to',
+    browserWallet: {
+      find: 'Take the address from a wallet in this browser',
+      none: 'No extension of this browser offers a wallet. Enter the address by hand.',
+      asks: 'The wallet signs that it has the key of its address. That moves no money, and does not tell it which account is yours.',
+      why: 'Such a wallet cannot be your account here: payments inside the pool are signed over a digest that must stay secret, and a wallet shows what it signs to its own servers.',
+      problems: {
+        refused: 'The wallet did not answer, or was told not to. Unlock it and try again.',
+        'not-signed':
+          'The wallet did not sign with the key of its address, as the wallet of a contract does not. Enter the address by hand.',
+      },
+      name: (wallet: string) => `the wallet ${wallet}, which signed just now`,
+    },
     address: 'Address',
     ownName: 'your own wallet',
     usedName: 'an address you used before',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { hasBrowser, openBrowser } from '@pool/testkit/browser';
+import { type TypedDataDomain, type TypedDataField, Wallet } from 'ethers';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { look, openServed, type Page } from './served-page.ts';
@@ -15,6 +16,12 @@ const words =
     ' ',
   );
 const maxPageBytes = 250_000;
+
+type SignedDocument = {
+  readonly domain: TypedDataDomain;
+  readonly types: Record<string, TypedDataField[]>;
+  readonly message: Record<string, string>;
+};
 
 describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)", () => {
   let folder: string;
@@ -148,6 +155,39 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await page.getByText('2000 USDC went to 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf').waitFor();
     await press(page, 'Withdraw now');
     await look(page, 'Sent', 'withdraw-sent');
+    expectClean();
+  });
+
+  it('takes an address from a wallet of the browser, if the wallet signs with its key', async () => {
+    const { page, expectClean } = await openAccount('');
+    await page.getByRole('link', { name: 'Withdraw' }).click();
+    await page.getByLabel('To another address').check();
+    const find = () => press(page, 'Take the address from a wallet in this browser');
+    await find();
+    await page.getByText('No extension of this browser offers a wallet').waitFor();
+    const wallet = Wallet.createRandom();
+    await page.exposeFunction('signTyped', async (text: string) => {
+      const { domain, types, message } = JSON.parse(text) as SignedDocument;
+      const { WithdrawalAddress = [] } = types;
+      return await wallet.signTypedData(domain, { WithdrawalAddress }, message);
+    });
+    await page.evaluate(`for (const [uuid, name, address] of [
+      ['1', '<b>Fox</b>', '${wallet.address}'],
+      ['2', 'Other key', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf'],
+    ]) addEventListener('eip6963:requestProvider', () => dispatchEvent(new CustomEvent('eip6963:announceProvider', {
+      detail: { info: { uuid, name }, provider: {
+        request: async ({ method, params }) => method === 'eth_requestAccounts' ? [address] : signTyped(params[1]),
+      } },
+    })));`);
+    await find();
+    await press(page, 'Other key');
+    await page.getByText('did not sign with the key of its address').waitFor();
+    await look(page, 'Withdraw', 'withdraw-wallets');
+    await press(page, '<b>Fox</b>');
+    await expect
+      .poll(() => page.getByLabel('Address', { exact: true }).inputValue())
+      .toBe(wallet.address);
+    expect(await page.getByText('You have never withdrawn to this address').count()).toBe(0);
     expectClean();
   });
 

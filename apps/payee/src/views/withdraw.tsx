@@ -19,6 +19,7 @@ import { texts } from '../texts.ts';
 import type { PayeeWallet, Withdrawal, WithdrawalPlan } from '../wallet-port.ts';
 import type { Account } from './home.tsx';
 import { LinkWarning } from './link-warning.tsx';
+import { WalletAddress } from './wallet-address.tsx';
 
 type Reviewed = { readonly withdrawal: Withdrawal; readonly plan: WithdrawalPlan };
 
@@ -112,12 +113,14 @@ function WithdrawForm({
   const [typed, setTyped] = useState('');
   const [text, setText] = useState('');
   const [isChecked, setIsChecked] = useState(false);
+  const [signed, setSigned] = useState<readonly KnownAddress[]>([]);
   const { withdraw: words } = texts;
   const { history: unit, balance } = account;
   const own = wallet.identity.address;
   const known: readonly KnownAddress[] = [
     { address: own, name: words.ownName },
     ...saved.map((address) => ({ address, name: words.usedName })),
+    ...signed,
   ];
   const amount = readAmountField(text, unit, balance.spendable);
   const destination = readDestination(isOwn ? own : typed, known, wallet.contracts);
@@ -141,6 +144,12 @@ function WithdrawForm({
             value={typed}
             onValue={setTyped}
             problem={describeProblem(destination, isChecked)}
+          />
+          <WalletAddress
+            onAddress={(address, wallet) => {
+              setSigned([...signed, { address, name: words.browserWallet.name(wallet) }]);
+              setTyped(address);
+            }}
           />
           {saved.length > 0 && (
             <section>
