@@ -14,8 +14,8 @@ import type { Plugin } from 'vite';
 const placeholder = '__POOL_RELEASE__';
 const workerFile = 'sw.js';
 const releaseFile = 'release.json';
-/** Not in the list: the worker and the list name the release, and settings belong to whoever serves the page. */
-const unlisted = new Set([workerFile, 'release.json', 'settings.json']);
+/** Not in the list: they name the release. */
+const unlisted = new Set([workerFile, releaseFile]);
 
 export function releasePlugin(): Plugin {
   let folder = '';

@@ -1,7 +1,7 @@
 /**
  * Keeps one release of the page, and changes to another one only when its user accepts it. The files of a release come from its own cache,
- * each compared with its digest when it was read. Everything else (settings, the platform, keys of circuits) is not of a release, and
- * passes through.
+ * each compared with its digest when it was read. What whoever serves the page puts beside them (chains.json, files of circuits) comes
+ * from the server, or as it was read last while there is none: so the page opens, and withdraws, without the platform.
  *
  * A browser takes a new service worker from the server without asking. So this protects from a page whose files do not belong together,
  * and from an update that nobody noticed. It does not protect from a server that replaces the worker by a hostile one.
@@ -35,6 +35,8 @@ const folder = new URL(scope.registration.scope);
 const prefix = 'pool-release-';
 /** Its one entry is the list of accepted releases. */
 const stateCache = 'pool-releases';
+/** What the server had beside the release. */
+const serverCache = 'pool-server-files';
 const stateUrl = new URL('accepted-releases', folder).href;
 const digestOfThis = toDigest(new TextEncoder().encode(__POOL_RELEASE__));
 
@@ -88,7 +90,7 @@ async function install(): Promise<void> {
 function toFileName(request: Request): string | undefined {
   const url = new URL(request.url);
   if (
-    request.method !== 'GET' ||
+    !['GET', 'HEAD'].includes(request.method) ||
     url.origin !== folder.origin ||
     !url.pathname.startsWith(folder.pathname)
   ) {
@@ -110,7 +112,23 @@ async function answer(request: Request, name: string): Promise<Response> {
       if (kept) return kept;
     }
   }
-  return await fetch(request);
+  return name === 'chains.json' || name.startsWith('circuits/')
+    ? await askServer(request)
+    : await fetch(request);
+}
+
+/** A HEAD request asks whether a kept file is still the server's. */
+async function askServer(request: Request): Promise<Response> {
+  const cache = await caches.open(serverCache);
+  const response = await fetch(request).catch(() => undefined);
+  if (response?.ok) {
+    // Beside the reader, who sees its progress. A disk that is full keeps nothing.
+    if (request.method === 'GET') cache.put(request, response.clone()).catch(() => undefined);
+    return response;
+  }
+  const kept = await cache.match(request, { ignoreMethod: true });
+  if (kept === undefined) return response ?? Response.error();
+  return request.method === 'GET' ? kept : new Response(null, kept);
 }
 
 async function handle(request: ReleaseRequest): Promise<ReleaseState> {
