@@ -36,5 +36,5 @@ const caller = createCaller<WalletCalls>(
 );
 const place = document.getElementById('page');
 if (place !== null) {
-  render(<App accounts={createAccounts(caller)} invitation={invitation} />, place);
+  render(<App accounts={createAccounts(caller)} folder={folder} invitation={invitation} />, place);
 }
