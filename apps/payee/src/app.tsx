@@ -86,6 +86,7 @@ export function App({
           <RestoreView
             accounts={accounts}
             onDraft={(draft) => setScreen({ kind: 'making', draft })}
+            onOpen={onOpen}
             onBack={restart}
           />
         );

@@ -74,6 +74,8 @@ const errors: Readonly<Record<string, string>> = {
     'The platform does not answer. Check your connection and try again. Nothing was sent.',
   chain_unreachable:
     'The chain does not answer. Check your connection and try again. Nothing was sent.',
+  last_way_to_open:
+    'This is the last way to open the account. Add another passkey first, or try your words.',
   rate_limited: 'Too many requests. Wait a minute and try again.',
   not_invited: 'An invitation is needed. Open the link that was sent to you.',
   invitation_taken:
@@ -159,6 +161,32 @@ export const texts = {
     words: 'Recovery words',
     count: (count: number) => `${count} of 24 words`,
     submit: 'Restore',
+    file: 'Or choose the account file of another browser, and use its passkey',
+  },
+  passkeys: {
+    title: 'Ways to open your account',
+    link: 'Ways to open your account',
+    text: 'Your 24 words always open it. Each passkey below opens it too, in a browser that has the account file.',
+    none: 'This browser does not keep the account: it opens with the words alone. Lock it, restore it from the words and make a passkey to keep it here.',
+    madeOn: (date: string) => `Made on ${date}`,
+    remove: (label: string) => `Remove ${label}`,
+    addTitle: 'Add a passkey',
+    addText:
+      'Of another device, so that one lost device does not cost you the account. You are asked three times: to make it, to try it, and for a passkey that opens the account now.',
+    label: 'Name of the passkey, for example “security key”',
+    add: 'Add a passkey',
+    outcomes: {
+      added: 'The passkey opens your account.',
+      'no-prf':
+        'This passkey cannot protect a key: its device or the browser has no PRF. Choose another device.',
+      cancelled: 'No passkey was added.',
+      'already-registered': 'This device has a passkey of your account. Choose another device.',
+    },
+    fileTitle: 'The account file',
+    fileText:
+      'With this file and a passkey, another browser on this site opens your account. The file alone opens nothing. A passkey that you remove still opens older copies.',
+    fileName: 'pool-account.json',
+    download: 'Download the account file',
   },
   locked: {
     title: 'Your account is locked',

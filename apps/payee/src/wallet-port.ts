@@ -5,7 +5,7 @@
  * @module
  */
 import type { History, HistoryEntry, Readiness } from '@pool/api';
-import type { EvmAddress, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
+import type { EvmAddress, Hex, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
 
 /** An invitation as the platform describes it. Its texts are of strangers. */
 export type Invitation = {
@@ -29,8 +29,11 @@ export type Identity = {
   readonly address: EvmAddress;
 };
 
-/** What became of the attempt to make a passkey. `no-prf`: the authenticator cannot keep an account. */
-export type PasskeyOutcome = 'added' | 'no-prf' | 'cancelled';
+/**
+ * What became of the attempt to make a passkey. `no-prf`: the authenticator cannot keep an account. `already-registered`: it has a passkey
+ * of the account.
+ */
+export type PasskeyOutcome = 'added' | 'no-prf' | 'cancelled' | 'already-registered';
 
 /** An account that is being made or restored. Nothing is stored before {@link AccountDraft.finish}. */
 export type AccountDraft = {
@@ -47,6 +50,26 @@ export type AccountDraft = {
   discard(): Promise<void>;
 };
 
+/** A passkey that opens the account. Public. */
+export type Passkey = {
+  readonly id: Hex;
+  /** The owner's name for it. */
+  readonly label: string;
+  /** ISO 8601. */
+  readonly madeAt: string;
+};
+
+/** The ways to open the account that this browser keeps. Each change asks for a passkey of the account. */
+export type PayeePasskeys = {
+  list(): Promise<readonly Passkey[]>;
+  /** @param label - 1 to 64 visible characters */
+  add(label: string): Promise<PasskeyOutcome>;
+  /** @throws `last_way_to_open` */
+  remove(id: Hex): Promise<void>;
+  /** The account file: with it and a passkey, another browser opens the account. Not secret without a passkey. */
+  exportFile(): Promise<string>;
+};
+
 /** Everything before an account is open. */
 export type PayeeAccounts = {
   readInvitation(code: string): Promise<Invitation>;
@@ -57,6 +80,8 @@ export type PayeeAccounts = {
   restoreAccount(words: string): Promise<AccountDraft>;
   /** Asks for the passkey. @throws `account_not_opened` */
   unlock(): Promise<PayeeWallet>;
+  /** Opens an account file of another browser by its passkey, and keeps it. @throws `invalid_account_file`, `account_not_opened` */
+  importFile(text: string): Promise<PayeeWallet>;
 };
 
 /** Work that takes longer than a moment. */
@@ -145,6 +170,7 @@ export type PayeeWallet = {
     onProgress: OnProgress,
   ): Promise<SpendReceipt>;
   readonly transfers: PayeeTransfers;
+  readonly passkeys: PayeePasskeys;
   /** Locks the account: wipes its keys. */
   close(): Promise<void>;
 };

@@ -217,6 +217,40 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     expectClean();
   });
 
+  it('adds and removes passkeys, and carries the account file to another browser', async () => {
+    const { page, expectClean } = await openAccount('');
+    await page.getByRole('link', { name: 'Ways to open your account' }).click();
+    await page.getByText('Made on 1 November 2026').waitFor();
+    await press(page, 'Remove passkey');
+    await page.getByText('This is the last way to open the account').waitFor();
+    const label = page.getByLabel('Name of the passkey');
+    await label.fill('same');
+    await press(page, 'Add a passkey');
+    await page.getByText('This device has a passkey of your account').waitFor();
+    await label.fill('<b>security key</b>');
+    await press(page, 'Add a passkey');
+    await page.getByText('The passkey opens your account.').waitFor();
+    await look(page, 'Ways to open your account', 'passkeys');
+    await press(page, 'Remove passkey');
+    await expect.poll(() => page.getByText('Made on 1 November 2026').count()).toBe(1);
+    const downloading = page.waitForEvent('download');
+    await press(page, 'Download the account file');
+    const file = await (await downloading).path();
+    const other = await open('');
+    await press(other.page, 'Restore an account from its words');
+    const choose = other.page.getByLabel('Or choose the account file');
+    await choose.setInputFiles({
+      name: 'x.json',
+      mimeType: 'text/json',
+      buffer: Buffer.from('{}'),
+    });
+    await other.page.getByText('was changed or damaged').waitFor();
+    await choose.setInputFiles(file);
+    await other.page.getByText('You can be paid').waitFor();
+    expectClean();
+    other.expectClean();
+  });
+
   it('is used by keyboard: each view begins at its heading', async () => {
     const { page, expectClean } = await open('?account=yes');
     const focused = () => page.evaluate('document.activeElement.textContent');

@@ -31,8 +31,16 @@ export type OpenedWallet = {
 export type StoredAccount = {
   readonly identity: Identity;
   /** What its passkeys are asked with. */
-  readonly slots: readonly { readonly credentialId: Hex; readonly salt: Hex32 }[];
+  readonly slots: readonly {
+    readonly credentialId: Hex;
+    readonly salt: Hex32;
+    readonly label: string;
+    readonly createdAt: string;
+  }[];
 };
+
+/** The text of an account file, and what opens it. */
+export type OpenableFile = { readonly file: string; readonly key: SlotKey };
 
 export type WalletCalls = {
   /** @see PayeeAccounts */
@@ -48,10 +56,11 @@ export type WalletCalls = {
   readonly addSlot: Call<NewSlot, void>;
   /** Opens the account of the draft. `file` is to be stored. Undefined: it has no passkey, and nothing is stored. */
   readonly finish: Call<undefined, OpenedWallet & { readonly file: string | undefined }>;
-  readonly unlock: Call<
-    { readonly file: string; readonly key: SlotKey },
-    OpenedWallet & { readonly file: string }
-  >;
+  readonly unlock: Call<OpenableFile, OpenedWallet & { readonly file: string }>;
+  /** The text of the file with one more passkey. */
+  readonly addPasskey: Call<OpenableFile & { readonly slot: NewSlot }, string>;
+  /** The text of the file without a passkey. */
+  readonly removePasskey: Call<OpenableFile & { readonly credentialId: Hex }, string>;
   /** @see PayeeWallet */
   readonly enrol: Call<string | undefined, Readiness>;
   readonly readiness: Call<undefined, Readiness>;

@@ -116,10 +116,12 @@ export function LockedView({
 export function RestoreView({
   accounts,
   onDraft,
+  onOpen,
   onBack,
 }: {
   readonly accounts: PayeeAccounts;
   readonly onDraft: (draft: AccountDraft) => void;
+  readonly onOpen: (wallet: PayeeWallet) => void;
   readonly onBack: () => void;
 }) {
   const task = useTask();
@@ -149,6 +151,19 @@ export function RestoreView({
       >
         {restore.submit}
       </Button>
+      <label class="field">
+        {restore.file}
+        <input
+          type="file"
+          accept=".json,application/json"
+          disabled={task.isBusy}
+          onChange={(event) => {
+            const [file] = event.currentTarget.files ?? [];
+            if (file === undefined) return;
+            task.run(async () => onOpen(await accounts.importFile(await file.text())));
+          }}
+        />
+      </label>
       <Button onClick={onBack}>{texts.back}</Button>
       <TaskState task={task} />
     </View>

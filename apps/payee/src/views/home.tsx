@@ -51,6 +51,9 @@ export function HomeView({
         <Code text={identity.address} />
         <p class="hint">{home.walletPub}</p>
         <Code text={identity.walletPub} />
+        <p>
+          <a href="#passkeys">{texts.passkeys.link}</a>
+        </p>
       </section>
     </View>
   );

@@ -13,6 +13,7 @@ import { texts } from '../texts.ts';
 import type { Contact, OnProgress, PayeeWallet } from '../wallet-port.ts';
 import { HistoryView } from './history.tsx';
 import { type Account, HomeView, PayslipView } from './home.tsx';
+import { PasskeysView } from './passkeys.tsx';
 import { TransferView } from './transfer.tsx';
 import { WithdrawView } from './withdraw.tsx';
 
@@ -78,6 +79,7 @@ export function OpenAccount({
 
   function renderRoute() {
     const [place = '', id] = route.split('/');
+    if (place === 'passkeys') return <PasskeysView passkeys={wallet.passkeys} />;
     const payslip = account?.history.entries.find((entry) => entry.id === id);
     if (account === undefined || place === 'home' || place === '') {
       return (

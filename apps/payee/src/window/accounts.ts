@@ -4,15 +4,16 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import { createPasskey, createSlotSalt, readPasskey } from '@pool/wallet/browser';
+import { type Hex, PoolError } from '@pool/core';
+import { createPasskey, createSlotSalt, type NewSlot, readPasskey } from '@pool/wallet/browser';
 import type { Caller } from '../calls/call-protocol.ts';
-import type { OpenedWallet, WalletCalls } from '../calls/wallet-calls.ts';
+import type { OpenableFile, OpenedWallet, WalletCalls } from '../calls/wallet-calls.ts';
 import type {
   AccountDraft,
   Identity,
   PasskeyOutcome,
   PayeeAccounts,
+  PayeePasskeys,
   PayeeWallet,
 } from '../wallet-port.ts';
 import { readStoredAccount, storeAccount } from './account-store.ts';
@@ -27,34 +28,103 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
   /** Wipes by giving away: the worker gets the only copy. */
   const giveAway = (prf: Uint8Array) => ({ transfer: [prf.buffer as ArrayBuffer] });
 
-  async function addPasskey(identity: Identity): Promise<PasskeyOutcome> {
-    const { address } = identity;
+  /** @param exclude - passkeys of the account */
+  async function makePasskey(
+    { address }: Identity,
+    label: string,
+    exclude: readonly Hex[],
+  ): Promise<NewSlot | Exclude<PasskeyOutcome, 'added'>> {
     const made = await createPasskey({
-      ...{ credentials, rp: { id: rpId, name: 'Pool' } },
+      ...{ credentials, rp: { id: rpId, name: 'Pool' }, exclude },
       accountName: `Pool ${address.slice(0, 6)}…${address.slice(-4)}`,
     });
     if (made.state !== 'created') {
-      return made.state === 'no-prf' ? 'no-prf' : 'cancelled';
+      return made.state;
     }
     const slot = { credentialId: made.credentialId, salt: createSlotSalt() };
     const read = await readPasskey({ credentials, rpId, slots: [slot] });
     if (read.state !== 'read') {
       return read.state === 'no-prf' ? 'no-prf' : 'cancelled';
     }
-    const { prf } = read;
-    await caller.call('addSlot', { ...slot, prf, label: 'passkey' }, giveAway(prf));
+    return { ...slot, prf: read.prf, label };
+  }
+
+  async function addFirstPasskey(identity: Identity): Promise<PasskeyOutcome> {
+    const slot = await makePasskey(identity, 'passkey', []);
+    if (typeof slot === 'string') return slot;
+    await caller.call('addSlot', slot, giveAway(slot.prf));
     return 'added';
   }
+
+  async function readStored(): Promise<string> {
+    const stored = await readStoredAccount();
+    if (stored === undefined) {
+      throw new PoolError('account_not_opened', 'this browser does not keep the account');
+    }
+    return stored;
+  }
+
+  /** Asks for a passkey of the account. */
+  async function readKey(file: string): Promise<OpenableFile> {
+    const { slots } = await caller.call('readAccountFile', file);
+    const read = await readPasskey({ credentials, rpId, slots });
+    if (read.state !== 'read') {
+      throw new PoolError(
+        read.state === 'other-credential' ? 'account_not_opened' : 'passkey_failed',
+        'the passkey did not open the account; try again, or use the recovery words',
+      );
+    }
+    return { file, key: { credentialId: read.credentialId, prf: read.prf } };
+  }
+
+  async function unlock(text: string): Promise<PayeeWallet> {
+    const opening = await readKey(text);
+    const { file, ...opened } = await caller.call('unlock', opening, giveAway(opening.key.prf));
+    await storeAccount(file);
+    return createWallet(caller, opened, passkeys);
+  }
+
+  const passkeys: PayeePasskeys = {
+    async list() {
+      const stored = await readStoredAccount();
+      if (stored === undefined) return [];
+      const { slots } = await caller.call('readAccountFile', stored);
+      return slots.map(({ credentialId, label, createdAt }) => ({
+        ...{ id: credentialId, label, madeAt: createdAt },
+      }));
+    },
+    async add(label) {
+      const stored = await readStored();
+      const { identity, slots } = await caller.call('readAccountFile', stored);
+      const known = slots.map(({ credentialId }) => credentialId);
+      const slot = await makePasskey(identity, label, known);
+      if (typeof slot === 'string') return slot;
+      const opening = await readKey(stored);
+      const { transfer } = giveAway(slot.prf);
+      const given = { ...opening, slot };
+      const file = await caller.call('addPasskey', given, {
+        transfer: [...transfer, ...giveAway(opening.key.prf).transfer],
+      });
+      await storeAccount(file);
+      return 'added';
+    },
+    async remove(credentialId) {
+      const opening = await readKey(await readStored());
+      const given = { ...opening, credentialId };
+      await storeAccount(await caller.call('removePasskey', given, giveAway(opening.key.prf)));
+    },
+    exportFile: readStored,
+  };
 
   const createDraft = (identity: Identity, words: AccountDraft['words']): AccountDraft => ({
     identity,
     words,
-    addPasskey: () => addPasskey(identity),
+    addPasskey: () => addFirstPasskey(identity),
     confirmWords: (typed) => caller.call('confirmWords', typed),
     async finish() {
       const { file, ...opened } = await caller.call('finish', undefined);
       if (file !== undefined) await storeAccount(file);
-      return createWallet(caller, opened);
+      return createWallet(caller, opened, passkeys);
     },
     discard: async () => caller.end(),
   });
@@ -71,31 +141,19 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
     },
     restoreAccount: async (words) =>
       createDraft(await caller.call('restoreAccount', words), undefined),
-    async unlock() {
-      const stored = await readStoredAccount();
-      if (stored === undefined) {
-        throw new PoolError('account_not_opened', 'this browser has no account any more');
-      }
-      const { slots } = await caller.call('readAccountFile', stored);
-      const read = await readPasskey({ credentials, rpId, slots });
-      if (read.state !== 'read') {
-        throw new PoolError(
-          read.state === 'other-credential' ? 'account_not_opened' : 'passkey_failed',
-          'the passkey did not open the account; try again, or use the recovery words',
-        );
-      }
-      const { credentialId, prf } = read;
-      const given = { file: stored, key: { credentialId, prf } };
-      const { file, ...opened } = await caller.call('unlock', given, giveAway(prf));
-      await storeAccount(file);
-      return createWallet(caller, opened);
-    },
+    unlock: async () => await unlock(await readStored()),
+    importFile: unlock,
   };
 }
 
-function createWallet(caller: Caller<WalletCalls>, opened: OpenedWallet): PayeeWallet {
+function createWallet(
+  caller: Caller<WalletCalls>,
+  opened: OpenedWallet,
+  passkeys: PayeePasskeys,
+): PayeeWallet {
   return {
     ...opened,
+    passkeys,
     transfers: {
       contacts: () => caller.call('contacts', undefined),
       addContact: (label, walletPub) => caller.call('addContact', { label, walletPub }),

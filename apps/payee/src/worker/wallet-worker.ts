@@ -5,6 +5,8 @@
  */
 import { PoolError, Secret } from '@pool/core';
 import {
+  type AccountFile,
+  addSlot,
   confirmRecoveryWords,
   createAccountFile,
   createSeed,
@@ -16,11 +18,12 @@ import {
   parseAccountFile,
   parseRecoveryWords,
   readIdentity,
+  removeSlot,
   type Seed,
   serializeAccountFile,
 } from '@pool/wallet/browser';
 import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
-import type { WalletCalls } from '../calls/wallet-calls.ts';
+import type { OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
 import { allowOwnScripts } from '../trusted-types.ts';
 import type { Identity, Invitation } from '../wallet-port.ts';
 import { type OpenPayeeWallet, openPayeeWallet } from './payee-wallet.ts';
@@ -105,6 +108,23 @@ async function createFile({ seed, words, slot }: Draft): Promise<string | undefi
   return serializeAccountFile(file);
 }
 
+/** A change of the file needs the seed, which the open account does not keep. */
+async function changeFile(
+  { file: text, key }: OpenableFile,
+  change: (file: AccountFile, seed: Seed) => AccountFile | Promise<AccountFile>,
+): Promise<string> {
+  try {
+    const { file, seed } = await openSlot(parseAccountFile(text), key, Date.now());
+    try {
+      return serializeAccountFile(await change(file, seed));
+    } finally {
+      seed.reveal().fill(0);
+    }
+  } finally {
+    key.prf.fill(0);
+  }
+}
+
 async function readInvitation(code: string): Promise<Invitation> {
   const place = await findPlace();
   const { key, settings } = place.chain;
@@ -129,7 +149,9 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   async readAccountFile(text) {
     const file = parseAccountFile(text);
     const { walletPub, address } = readIdentity(file);
-    const slots = file.slots.map(({ credentialId, salt }) => ({ credentialId, salt }));
+    const slots = file.slots.map(({ credentialId, salt, label, createdAt }) => ({
+      ...{ credentialId, salt, label, createdAt },
+    }));
     return { identity: { walletPub, address }, slots };
   },
   async createAccount() {
@@ -166,6 +188,12 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
       key.prf.fill(0);
     }
   },
+  addPasskey: ({ slot, ...opening }) =>
+    changeFile(opening, (file, seed) => addSlot(file, seed, slot, Date.now())).finally(() =>
+      slot.prf.fill(0),
+    ),
+  removePasskey: ({ credentialId, ...opening }) =>
+    changeFile(opening, (file, seed) => removeSlot(file, seed, credentialId)),
   enrol: (invitation) => current().enrol(invitation),
   readiness: () => current().readiness(),
   sync: (_, onProgress) => current().sync(onProgress),

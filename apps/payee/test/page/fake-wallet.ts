@@ -2,6 +2,7 @@
 import type { HistoryEntry, Readiness } from '@pool/api';
 import {
   type EvmAddress,
+  type Hex,
   type Hex32,
   PoolError,
   parseEvmAddress,
@@ -14,7 +15,9 @@ import type {
   Contact,
   Invitation,
   OnProgress,
+  Passkey,
   PayeeAccounts,
+  PayeePasskeys,
   PayeeWallet,
   Progress,
 } from '../../src/wallet-port.ts';
@@ -66,6 +69,24 @@ async function work(onProgress: OnProgress, stages: readonly Progress['stage'][]
   }
 }
 
+function createPasskeys(): PayeePasskeys {
+  const made = (id: Hex, label: string) => ({ id, label, madeAt: '2026-11-01T00:00:00Z' });
+  let list: readonly Passkey[] = [made(hash('a'), 'passkey')];
+  return {
+    list: async () => list,
+    async add(label) {
+      if (label === 'same') return 'already-registered';
+      list = [...list, made(hash('b'), label)];
+      return 'added';
+    },
+    async remove(id) {
+      if (list.length === 1) throw new PoolError('last_way_to_open', 'the last way');
+      list = list.filter((passkey) => passkey.id !== id);
+    },
+    exportFile: async () => '{"format":"pool-account"}',
+  };
+}
+
 function createWallet(first: Readiness): PayeeWallet {
   let readiness = first;
   const contacts: Contact[] = [];
@@ -113,6 +134,7 @@ function createWallet(first: Readiness): PayeeWallet {
         return receipt('transfer');
       },
     },
+    passkeys: createPasskeys(),
     close: async () => undefined,
   };
 }
@@ -156,5 +178,9 @@ export function createFakeAccounts({
       return draft(undefined);
     },
     unlock: async () => createWallet('ready'),
+    async importFile(text) {
+      if (!text.includes('pool-account')) throw new PoolError('invalid_account_file', 'no account');
+      return createWallet('ready');
+    },
   };
 }
