@@ -74,8 +74,6 @@ const errors: Readonly<Record<string, string>> = {
     'The platform does not answer. Check your connection and try again. Nothing was sent.',
   chain_unreachable:
     'The chain does not answer. Check your connection and try again. Nothing was sent.',
-  last_way_to_open:
-    'This is the last way to open the account. Add another passkey first, or try your words.',
   rate_limited: 'Too many requests. Wait a minute and try again.',
   not_invited: 'An invitation is needed. Open the link that was sent to you.',
   invitation_taken:
@@ -172,7 +170,7 @@ export const texts = {
     remove: (label: string) => `Remove ${label}`,
     addTitle: 'Add a passkey',
     addText:
-      'Of another device, so that one lost device does not cost you the account. You are asked three times: to make it, to try it, and for a passkey that opens the account now.',
+      'Of another device, so that one lost device does not cost you the account. You are asked three times: for a passkey that opens the account now, to make the new one, and to try it.',
     label: 'Name of the passkey, for example “security key”',
     add: 'Add a passkey',
     outcomes: {

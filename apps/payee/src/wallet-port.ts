@@ -64,7 +64,7 @@ export type PayeePasskeys = {
   list(): Promise<readonly Passkey[]>;
   /** @param label - 1 to 64 visible characters */
   add(label: string): Promise<PasskeyOutcome>;
-  /** @throws `last_way_to_open` */
+  /** Not for the only one: without a passkey this browser could not open what it keeps. */
   remove(id: Hex): Promise<void>;
   /** The account file: with it and a passkey, another browser opens the account. Not secret without a passkey. */
   exportFile(): Promise<string>;

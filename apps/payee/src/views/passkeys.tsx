@@ -33,17 +33,19 @@ export function PasskeysView({ passkeys }: { readonly passkeys: PayeePasskeys })
               </strong>
             </p>
             <p class="hint">{words.madeOn(formatDate(passkey.madeAt))}</p>
-            <Button
-              isDisabled={task.isBusy}
-              onClick={() =>
-                task.run(async () => {
-                  await passkeys.remove(passkey.id);
-                  await read();
-                })
-              }
-            >
-              {words.remove(passkey.label)}
-            </Button>
+            {list.length > 1 && (
+              <Button
+                isDisabled={task.isBusy}
+                onClick={() =>
+                  task.run(async () => {
+                    await passkeys.remove(passkey.id);
+                    await read();
+                  })
+                }
+              >
+                {words.remove(passkey.label)}
+              </Button>
+            )}
           </li>
         ))}
       </ul>

@@ -97,14 +97,17 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
       const stored = await readStored();
       const { identity, slots } = await caller.call('readAccountFile', stored);
       const known = slots.map(({ credentialId }) => credentialId);
-      const slot = await makePasskey(identity, label, known);
-      if (typeof slot === 'string') return slot;
       const opening = await readKey(stored);
-      const { transfer } = giveAway(slot.prf);
+      const slot = await makePasskey(identity, label, known);
+      if (typeof slot === 'string') {
+        opening.key.prf.fill(0);
+        return slot;
+      }
       const given = { ...opening, slot };
-      const file = await caller.call('addPasskey', given, {
-        transfer: [...transfer, ...giveAway(opening.key.prf).transfer],
-      });
+      const transfer = [giveAway(opening.key.prf), giveAway(slot.prf)].flatMap(
+        (one) => one.transfer,
+      );
+      const file = await caller.call('addPasskey', given, { transfer });
       await storeAccount(file);
       return 'added';
     },

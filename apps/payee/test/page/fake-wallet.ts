@@ -80,7 +80,6 @@ function createPasskeys(): PayeePasskeys {
       return 'added';
     },
     async remove(id) {
-      if (list.length === 1) throw new PoolError('last_way_to_open', 'the last way');
       list = list.filter((passkey) => passkey.id !== id);
     },
     exportFile: async () => '{"format":"pool-account"}',
