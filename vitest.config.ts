@@ -51,6 +51,8 @@ class LongestFirst implements TestSequencer {
 const unit = {
   testTimeout: 60_000,
   hookTimeout: 180_000,
+  // For what never becomes true: one second is too short on a machine that has other work.
+  expect: { poll: { timeout: 15_000 } },
   sequence: { groupOrder: 0 },
 };
 
@@ -58,6 +60,7 @@ const unit = {
 const endToEnd = {
   testTimeout: 1_200_000,
   hookTimeout: 600_000,
+  expect: { poll: { timeout: 15_000 } },
   maxWorkers: 3,
   globalSetup: ['packages/database/test/postgres-setup.ts', 'tooling/src/bundle-programs.ts'],
   sequence: { groupOrder: 1 },

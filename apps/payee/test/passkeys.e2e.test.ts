@@ -93,7 +93,6 @@ describe.skipIf(!hasBrowser)('passkeys of the page (without Chromium it is skipp
     await client.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: first });
     await press(page, 'Lock');
     await press(page, 'Open with my passkey');
-    await see(page, address);
     await press(page, 'Remove passkey');
     await expect.poll(() => page.getByText('Made on').count()).toBe(1);
     await page.evaluate(`indexedDB.deleteDatabase('pool-account')`);

@@ -25,7 +25,7 @@ const progressMs = 200;
 /** After which the file of a payslip proves nothing. */
 const proofDays = 90;
 
-export type OpenPayeeWallet = Omit<PayeeWallet, keyof OpenedWallet | 'transfers'> &
+export type OpenPayeeWallet = Omit<PayeeWallet, keyof OpenedWallet | 'transfers' | 'passkeys'> &
   PayeeTransfers & { readonly facts: OpenedWallet };
 
 /** @param account - closed with the wallet */
