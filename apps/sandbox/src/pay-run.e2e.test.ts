@@ -3,7 +3,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deriveHolder, enrolHolder, openSession } from './chain/people.ts';
+import { deriveHolderKey } from './chain/sandbox-keys.ts';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
@@ -36,7 +39,10 @@ describe('disburse-agent for payroll staff', () => {
     return new Promise((resolve, reject) => {
       const flags = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
       const child = spawn(process.execPath, [...flags, agentScript, ...args], {
-        env: { ...process.env, ...stack.agent.environment },
+        env: {
+          ...{ ...process.env, ...stack.agent.environment },
+          ONBOARD_PRIVATE_KEY: stack.employer.privateKey,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let stdout = '';
@@ -131,5 +137,43 @@ describe('disburse-agent for payroll staff', () => {
     expect(paid.code).toBe(5);
     expect(paid.stderr).toContain('the same roster was sent under the label may at 20');
     expect(await countFundedBatches(stack.place)).toBe(2);
+  });
+
+  it('holds an invited person back, and pays the person once after the enrolment', async () => {
+    const links = join(stack.directory, 'links.csv');
+    const invited = await run('invite', '--email', 'ada@example.org', '--out', links);
+    expect(invited.code, invited.stderr).toBe(0);
+    const code = /#invite=([^,]+)/.exec(readFileSync(links, 'utf8'))?.[1] ?? '';
+    roster = join(stack.directory, 'invited.csv');
+    writeFileSync(
+      roster,
+      `address,amount\n${stack.holders[0]!.address},1000000\ninvite:ada@example.org,2000000\n`,
+    );
+    const pay = () => disburse('november', '--unregistered', 'invite', '--until', '2999-12-31');
+    const resume = () => run('pay-run', 'resume', 'november');
+    const batches = await countFundedBatches(stack.place);
+    const held = await pay();
+    expect(held.code, held.stderr).toBe(5);
+    expect(held.stdout).toContain('1 of 1 parts paid, 1 of 1 recipients, 1 of 1 USDC');
+    expect(held.stdout).toContain('held back line 3: ada@example.org: 2 USDC: created');
+    expect((await resume()).code).toBe(5);
+
+    const key = deriveHolderKey(60);
+    const place = { platformUrl: stack.platformUrl };
+    const holder = await deriveHolder(key, place);
+    const session = await openSession(key, place, holder.encryptionPublicKey);
+    await session.acceptInvitation(new Secret(code));
+    await enrolHolder(session, holder);
+    const again = await pay();
+    expect(again.stdout).toContain('eligible: can be paid now');
+    expect(await countFundedBatches(stack.place)).toBe(batches + 1);
+    const paid = await resume();
+    expect(paid.code, paid.stderr).toBe(0);
+    expect(paid.stderr).toContain(`ada@example.org: 2 USDC to ${holder.address}`);
+    expect(paid.stdout).toContain('nobody is held back');
+    const repeated = await resume();
+    expect(repeated).toMatchObject({ code: 0, stdout: expect.stringContaining('sent nothing') });
+    expect(await countFundedBatches(stack.place)).toBe(batches + 2);
+    expect(stack.readLogs()).not.toContain('ada@example.org');
   });
 });
