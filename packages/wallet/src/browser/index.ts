@@ -51,9 +51,8 @@ export {
   type BrowserWalletOptions,
   openBrowserWallet,
   type SpendOptions,
-  type Transfer,
-  type Withdrawal,
 } from './open-browser-wallet.ts';
+export type { Transfer, Withdrawal } from './payment-keys.ts';
 export type { EdgeCalls, EdgeKeyKind } from './platform-calls.ts';
 export {
   type BrowserDamage,

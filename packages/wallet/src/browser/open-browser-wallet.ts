@@ -16,7 +16,6 @@ import {
   parseEvmAddress,
   type Secret,
   type SpendReceipt,
-  type WalletPub,
 } from '@pool/core';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createConsolidator } from '../consolidate/consolidate.ts';
@@ -50,7 +49,7 @@ import { serveKeptNotes } from '../sync/read-deliveries.ts';
 import { type BrowserContacts, createBrowserContacts } from './browser-contacts.ts';
 import { disclosePayslips, type PayslipDisclosure } from './disclose.ts';
 import { assertUnlinked, createExitSubmitter, type ExitOptions, type ExitPlan } from './exit.ts';
-import { createPaymentKeys } from './payment-keys.ts';
+import { createPaymentKeys, type Transfer, type Withdrawal } from './payment-keys.ts';
 import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
 import type { StorageKey } from './store/sealer.ts';
@@ -97,20 +96,6 @@ export type BrowserBalance = {
   readonly notes: number;
   /** The newest block that was read. */
   readonly asOfBlock: number;
-};
-
-export type Withdrawal = {
-  /** Symbol. */
-  readonly token: string;
-  /** Base units. */
-  readonly amount: bigint;
-  /** Undefined: the account's own address. */
-  readonly to?: EvmAddress | undefined;
-};
-
-export type Transfer = {
-  readonly token: string;
-  readonly recipients: readonly { readonly walletPub: WalletPub; readonly amount: bigint }[];
 };
 
 export type SpendOptions = {

@@ -3,8 +3,22 @@
  *
  * @module
  */
-import type { Transfer, Withdrawal } from './open-browser-wallet.ts';
+import type { EvmAddress, WalletPub } from '@pool/core';
 import type { SealedRecords } from './store/sealed-records.ts';
+
+export type Withdrawal = {
+  /** Symbol. */
+  readonly token: string;
+  /** Base units. */
+  readonly amount: bigint;
+  /** Undefined: the account's own address. */
+  readonly to?: EvmAddress | undefined;
+};
+
+export type Transfer = {
+  readonly token: string;
+  readonly recipients: readonly { readonly walletPub: WalletPub; readonly amount: bigint }[];
+};
 
 type PaymentKey = { readonly payment: string; readonly key: string; readonly chosenAtMs: number };
 
