@@ -27,7 +27,7 @@ import {
   type RosterProblem,
 } from '../check/roster-problems.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { describeUse, findSent, isSent } from '../ledger/pay-run-claim.ts';
+import { describeUse, findSent, isFixed } from '../ledger/pay-run-claim.ts';
 import { computePartKey, computePayRunDigest, cutRoster } from '../ledger/pay-run-key.ts';
 import type { PayRunRecord } from '../ledger/pay-run-ledger.ts';
 import { describeSameRoster, findSameRoster } from '../ledger/same-roster.ts';
@@ -147,7 +147,7 @@ export async function runDry(
       chain === plan.chain &&
       token === plan.token &&
       payRun === plan.payRun &&
-      record.parts.some(isSent),
+      isFixed(record),
   );
   const finding = await withChecks((checks) =>
     options.split === true

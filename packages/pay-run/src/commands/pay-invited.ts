@@ -19,12 +19,11 @@ import {
   createInvited,
   createOlder,
   findInvited,
-  isFixed,
   keepInvited,
   listRound,
   nameInvited,
 } from '../ledger/invited-record.ts';
-import { type ClaimDeps, claimPayRun } from '../ledger/pay-run-claim.ts';
+import { type ClaimDeps, claimPayRun, isFixed } from '../ledger/pay-run-claim.ts';
 import { findCut } from '../ledger/pay-run-find.ts';
 import { computePayRunDigest, type PayRun } from '../ledger/pay-run-key.ts';
 import type { InvitedRecord, PayRunRecord } from '../ledger/pay-run-ledger.ts';

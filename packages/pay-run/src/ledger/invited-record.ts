@@ -9,7 +9,7 @@
  * @module
  */
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import { type ClaimDeps, findHolder, isSent } from './pay-run-claim.ts';
+import { type ClaimDeps, findHolder, isFixed } from './pay-run-claim.ts';
 import { computePartKey, computeRoundDigest } from './pay-run-key.ts';
 import {
   createConflict,
@@ -78,11 +78,6 @@ export function listRound(
       : [],
   );
   return [...whole.filter((entry) => findInvited(entry) === undefined), ...invited];
-}
-
-/** Who is in the first round cannot change any more. */
-export function isFixed({ parts, invited }: PayRunRecord): boolean {
-  return parts.some(isSent) || (invited?.rounds ?? 1) > 1;
 }
 
 /**

@@ -27,12 +27,20 @@ export type ClaimDeps = {
   readonly nowMs: () => number | Promise<number>;
 };
 
-/** The record of this roster if any part of it was sent. The number of parts is then fixed. */
+/**
+ * Something may have been sent under the label: a part, or a payment to people who were held back. The number of parts, and who is in the
+ * first payment, cannot change any more.
+ */
+export function isFixed({ parts, invited }: PayRunRecord): boolean {
+  return parts.some(isSent) || (invited?.rounds ?? 1) > 1;
+}
+
+/** The record of this roster if it is fixed ({@link isFixed}). */
 export function findSent(
   record: PayRunRecord | undefined,
   digest: string,
 ): PayRunRecord | undefined {
-  return record?.digest === digest && record.parts.some(isSent) ? record : undefined;
+  return record?.digest === digest && isFixed(record) ? record : undefined;
 }
 
 /** What ledger and agent know about a roster under its label. */
@@ -88,7 +96,7 @@ export async function claimPayRun(
       if (current.parts.length === count) {
         return current;
       }
-      if (current.parts.some(isSent)) {
+      if (isFixed(current)) {
         throw createCutConflict();
       }
       return createRecord(digest, count);
@@ -156,7 +164,7 @@ export function describeUse(
   digest: string,
   isSplit: boolean,
 ): string | undefined {
-  if (record === undefined || !record.parts.some(isSent)) {
+  if (record === undefined || !isFixed(record)) {
     return undefined;
   }
   if (record.digest !== digest) {

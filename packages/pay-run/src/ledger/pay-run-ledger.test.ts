@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { queryDatabase } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createJobDatabase } from '../fixtures/test-ledger.ts';
+import { createJobDatabase, openTestLedger } from '../fixtures/test-ledger.ts';
 import type { LedgerPlace } from '../ports.ts';
+import { describeUse, findSent } from './pay-run-claim.ts';
+import { computePayRunDigest } from './pay-run-key.ts';
 import { openPayRunLedger, type PayRunRecord, payRunLedgerPath } from './pay-run-ledger.ts';
-import { listAllPayRuns, openLedger, shareLabels } from './shared-ledger.ts';
+import { findSameRoster } from './same-roster.ts';
+import { listAllPayRuns, openLedger, shareLabels, takeOver } from './shared-ledger.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const record: PayRunRecord = {
@@ -167,6 +170,56 @@ describe('the file of a ledger', () => {
   it('can be read only by its owner', async () => {
     await openPayRunLedger(payRunLedgerPath(home)).close();
     expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes over a label whose first payment was of nobody, and whose invited people were paid later', async () => {
+    const invited = {
+      ...{ until: '2027-01-15', direct: [], rounds: 2 },
+      payees: [{ person: 'p', line: 2, amount: '1', round: 2, address: '0x02' }],
+    };
+    const paid: PayRunRecord = {
+      ...{ digest: 'a', invited },
+      parts: [{ attempt: 1, sent: 'no', sinceMs: 0 }],
+    };
+    const path = payRunLedgerPath(home);
+    const keep = async (kept: PayRunRecord): Promise<void> => {
+      const file = openPayRunLedger(path);
+      await file.change(name, () => kept);
+      await file.close();
+    };
+    const shared = openTestLedger();
+    onTestFinished(() => shared.close());
+    await keep(paid);
+    await takeOver(path, shared);
+    expect(await shared.read(name)).toEqual(paid);
+    // What another machine knows of the same roster replaces nothing of it.
+    await keep({ ...paid, parts: [{ attempt: 1, sent: 'accepted', sinceMs: 9 }], digest: 'b' });
+    await expect(takeOver(path, shared)).rejects.toMatchObject({ code: 'pay_run_conflict' });
+    expect(await shared.read(name)).toEqual(paid);
+  });
+
+  it('counts a label whose invited people alone were paid as used', () => {
+    const entries = [{ recipientAddress: 'invite:p', amount: '1' }];
+    const plan = { ...name, entries };
+    const digest = computePayRunDigest(plan);
+    const paid: PayRunRecord = {
+      digest,
+      parts: [{ attempt: 1, sent: 'no', sinceMs: 0 }],
+      invited: {
+        ...{ until: '2027-01-15', direct: [], rounds: 2 },
+        payees: [{ person: 'p', line: 2, amount: '1', round: 2, address: '0x02' }],
+      },
+    };
+    const later = { ...name, payRun: `${name.payRun}#2` };
+    const known = [
+      { ...name, record: paid },
+      { ...later, record: { ...record, digest: 'later' } },
+    ];
+    expect(findSent(paid, digest)).toBe(paid);
+    expect(() => describeUse(paid, 'another', false)).toThrow('another roster');
+    const other = { ...plan, payRun: 'other' };
+    expect(findSameRoster(known, other, 6)).toEqual([{ label: name.payRun, atMs: 5 }]);
+    expect(findSameRoster(known.slice(0, 1), other, 1e12)).toEqual([]);
   });
 
   it('takes the access of other users to an existing ledger away', async () => {

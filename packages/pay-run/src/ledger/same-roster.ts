@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type ClaimDeps, findHolder, findSent } from './pay-run-claim.ts';
+import { isGivenUp, isLabelOf } from './invited-record.ts';
+import { type ClaimDeps, findHolder, findSent, isSent } from './pay-run-claim.ts';
 import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
 import type { NamedPayRun } from './pay-run-ledger.ts';
 
@@ -21,10 +22,12 @@ export function findSameRoster(
   plan: PayRun,
   nowMs: number,
 ): readonly SameRoster[] {
-  return known
-    .filter(({ chain, token }) => chain === plan.chain && token === plan.token)
+  const sameToken = known.filter(
+    ({ chain, token }) => chain === plan.chain && token === plan.token,
+  );
+  return sameToken
     .flatMap(({ payRun, record }) => {
-      const atMs = Math.max(...record.parts.map((part) => (part.sent === 'no' ? 0 : part.sinceMs)));
+      const atMs = findSentMs(payRun, sameToken);
       // Digests bind the label, so they are computed only for the few labels that are recent enough.
       const isYoung = nowMs - atMs <= sameRosterHours * 3_600_000;
       return isYoung &&
@@ -34,6 +37,14 @@ export function findSameRoster(
         : [];
     })
     .sort((left, right) => right.atMs - left.atMs);
+}
+
+/** When something was last sent under a label, by its later payments too. 0: never */
+function findSentMs(label: string, known: readonly NamedPayRun[]): number {
+  const times = known
+    .filter(({ payRun, record }) => isLabelOf(payRun, label) && !isGivenUp(record))
+    .flatMap(({ record }) => record.parts.filter(isSent).map(({ sinceMs }) => sinceMs));
+  return Math.max(0, ...times);
 }
 
 /** Those of them that were paid or may have been, according to the agent. */

@@ -14,7 +14,7 @@ import {
   type PostgresTables,
 } from '@pool/storage/postgres';
 import type { LedgerPlace } from '../ports.ts';
-import { isSent } from './pay-run-claim.ts';
+import { isFixed } from './pay-run-claim.ts';
 import {
   createConflict,
   type NamedPayRun,
@@ -97,15 +97,15 @@ async function listFile(path: string): Promise<readonly NamedPayRun[]> {
  * conflict stops no other label: the file may be moved away afterwards.
  * @throws PoolError `pay_run_conflict`
  */
-async function takeOver(path: string, ledger: PayRunLedger): Promise<void> {
+export async function takeOver(path: string, ledger: PayRunLedger): Promise<void> {
   if (!existsSync(path)) {
     return;
   }
   const inConflict: string[] = [];
   for (const { record, ...name } of await listFile(path)) {
-    if (record.parts.some(isSent)) {
+    if (isFixed(record)) {
       await ledger.change(name, (current) => {
-        if (current === undefined || !current.parts.some(isSent)) {
+        if (current === undefined || !isFixed(current)) {
           return record;
         }
         if (
