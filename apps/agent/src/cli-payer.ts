@@ -71,6 +71,8 @@ export const payerCommands: Commands = {
       '--until <day>': once(
         'with --unregistered invite: the last day (UTC) on which "pay-runs resume" pays, for example 2027-01-15; a later run may change it',
       ),
+      '--accept-wallets':
+        'with --unregistered invite: pay also wallets that nobody has confirmed, where nobody is asked: a script, or --yes',
       ...decimal,
       ...numberFormat,
       '--dry-run': 'check everything, without a proof and without a payment',
@@ -193,6 +195,8 @@ export const payerCommands: Commands = {
           ...payRunPlace,
           ...json,
           '--yes': 'on a terminal: send without a question (elsewhere there is no question)',
+          '--accept-wallets':
+            'pay also wallets that nobody has confirmed, where nobody is asked: a script, or --yes',
           ...employerLogin,
         },
         load: async () => (await import('./commands/payer/payer-commands.ts')).runResume,

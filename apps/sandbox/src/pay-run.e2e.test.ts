@@ -150,7 +150,7 @@ describe('disburse-agent for payroll staff', () => {
       `address,amount\n${stack.holders[0]!.address},1000000\ninvite:ada@example.org,2000000\n`,
     );
     const pay = () => disburse('november', '--unregistered', 'invite', '--until', '2999-12-31');
-    const resume = () => run('pay-run', 'resume', 'november');
+    const resume = (...more: string[]) => run('pay-run', 'resume', 'november', ...more);
     const batches = await countFundedBatches(stack.place);
     const held = await pay();
     expect(held.code, held.stderr).toBe(5);
@@ -165,9 +165,11 @@ describe('disburse-agent for payroll staff', () => {
     await session.acceptInvitation(new Secret(code));
     await enrolHolder(session, holder);
     const again = await pay();
-    expect(again.stdout).toContain('eligible: can be paid now');
+    expect(again.stdout).toContain('eligible: nobody has confirmed the wallet');
     expect(await countFundedBatches(stack.place)).toBe(batches + 1);
-    const paid = await resume();
+    const unasked = await resume();
+    expect(unasked).toMatchObject({ code: 5, stdout: expect.stringContaining('nobody has confirmed') });
+    const paid = await resume('--accept-wallets');
     expect(paid.code, paid.stderr).toBe(0);
     expect(paid.stderr).toContain(`ada@example.org: 2 USDC to ${holder.address}`);
     expect(paid.stdout).toContain('nobody is held back');

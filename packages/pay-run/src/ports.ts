@@ -44,15 +44,15 @@ export type Invitee = {
 
 /** What became of a person's newest link. */
 export type InviteeState = Invitee & {
-  /** `unknown`: the platform has no such link. */
-  readonly state: InvitationLink['state'] | 'unknown';
+  /** `unknown`: the platform has no such link. `elsewhere`: this machine has not invited the person, so it knows no wallet. */
+  readonly state: InvitationLink['state'] | 'unknown' | 'elsewhere';
   /** When the link ends, if its wallet has not enrolled by then. ISO 8601 in UTC. */
   readonly expiresAt?: string;
   /**
    * The wallet that accepted the link, by the platform's word alone. It was pinned when it was first seen here.
    */
   readonly address?: string;
-  /** This is the first time that it was seen. */
+  /** The payer has not confirmed it. */
   readonly isNew?: boolean;
   /** The platform names another wallet than the pinned one. `address` is absent then. */
   readonly changed?: { readonly pinned: string; readonly named: string };
@@ -67,6 +67,8 @@ export type Invitations = {
    * @param people - as in {@link Invitee}. @returns by person
    */
   readStates(people: readonly string[]): Promise<ReadonlyMap<string, InviteeState>>;
+  /** Keeps that the payer has confirmed these wallets, by person: they are not new any more. */
+  confirm(wallets: ReadonlyMap<string, string>): Promise<void>;
 };
 
 /** The agent of a payer: its own settings, so that keys are the same on every run, and how it is asked. */

@@ -112,22 +112,30 @@ describe('an invited person of a roster', () => {
     links = [
       { reference: 'ada-first', state: 'expired' },
       { reference: 'ada-second', state: 'opened' },
+      { reference: 'never-known', state: 'eligible', address: other.address },
     ];
     const states = await invitations().readStates(['ada-first', 'never-known']);
     expect(states.get('ada-first')).toEqual({
       ...{ person: 'ada-first', label: 'Ada, ada@example.org', state: 'opened', expiresAt },
     });
-    expect(states.get('never-known')).toMatchObject({ state: 'unknown' });
+    // Even if the platform names a wallet: nothing was pinned for it here.
+    expect(states.get('never-known')).toEqual({
+      ...{ person: 'never-known', label: 'never-known', state: 'elsewhere' },
+    });
     expect(calls).toContain(listCall);
     expect(calls.join()).not.toMatch(/ada/i);
   });
 
-  it('keeps the wallet that was named first, whichever command saw it, and names a change', async () => {
+  it('keeps the wallet that was named first, new until it is confirmed, and names a change', async () => {
     invite(ada);
     links = [{ reference: 'ada-first', state: 'eligible', address: employer.address }];
     const read = async () => (await invitations().readStates(['ada-first'])).get('ada-first');
     expect(await read()).toMatchObject({ address: employer.address, isNew: true });
     expect(readInvited(home)[0]?.address).toBe(employer.address);
+    expect(await read()).toMatchObject({ isNew: true });
+    await invitations().confirm(new Map([['ada-first', other.address]]));
+    expect(await read()).toMatchObject({ isNew: true });
+    await invitations().confirm(new Map([['ada-first', employer.address.toLowerCase()]]));
     expect(await read()).not.toHaveProperty('isNew');
     links = [{ reference: 'ada-first', state: 'eligible', address: other.address }];
     const changed = await read();

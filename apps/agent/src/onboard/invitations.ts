@@ -5,7 +5,13 @@
  */
 import { type Invitations, type InviteeState, keyOfPerson, type Output } from '@pool/pay-run';
 import { readInvitingSettings } from '../config/config.ts';
-import { type InvitedPerson, nameOf, pinWallets, readInvited } from '../state/invited-people.ts';
+import {
+  confirmWallets,
+  type InvitedPerson,
+  nameOf,
+  pinWallets,
+  readInvited,
+} from '../state/invited-people.ts';
 import { type EmployerLogin, withSession } from './employer-session.ts';
 
 /** Reads the configuration and signs in when it is first asked. */
@@ -31,28 +37,36 @@ export function createInvitations(login: EmployerLogin, terminal: Output['termin
       const { links } = await withSession(login, settings, terminal, (session) =>
         session.listInvitationLinks(),
       );
-      const { people, added } = await pinWallets(settings.home, links);
+      const people = await pinWallets(settings.home, links);
       const byReference = new Map(links.map((link) => [link.reference, link]));
       const firsts = new Map(people.map((one) => [one.reference, one]));
       return new Map(
         persons.map((person): [string, InviteeState] => {
           const first = firsts.get(person);
-          // The newest link of a person is the one that counts.
-          const newest = first === undefined ? undefined : findLinks(people, first).at(-1);
-          const reference = newest?.reference ?? person;
-          const link = byReference.get(reference);
-          const label = newest === undefined ? person : nameOf(newest);
+          if (first === undefined) {
+            // No wallet was pinned here, so the platform could name any.
+            return [person, { person, label: person, state: 'elsewhere' }];
+          }
+          const newest = findNewest(people, first);
+          const link = byReference.get(newest.reference);
+          const label = nameOf(newest);
           if (link === undefined) {
             return [person, { person, label, state: 'unknown' }];
           }
           const { state, expiresAt } = link;
           const known = { person, label, state, expiresAt };
-          return [
-            person,
-            { ...known, ...compareWallets(newest?.address, link.address, added.has(reference)) },
-          ];
+          return [person, { ...known, ...compareWallets(newest, link.address) }];
         }),
       );
+    },
+    async confirm(wallets) {
+      const { home } = readInvitingSettings(login.envFile);
+      const people = readInvited(home);
+      const shown = people.flatMap((first) => {
+        const address = wallets.get(first.reference);
+        return address === undefined ? [] : [[findNewest(people, first).reference, address] as const];
+      });
+      await confirmWallets(home, new Map(shown));
     },
   };
 }
@@ -63,15 +77,19 @@ function findLinks(people: readonly InvitedPerson[], one: InvitedPerson): readon
   return people.filter((other) => keyOfPerson(other) === key);
 }
 
+/** The newest link of a person is the one that counts. */
+function findNewest(people: readonly InvitedPerson[], first: InvitedPerson): InvitedPerson {
+  return findLinks(people, first).at(-1) ?? first;
+}
+
 function compareWallets(
-  pinned: string | undefined,
+  { address: pinned, confirmed }: InvitedPerson,
   named: string | undefined,
-  isNew: boolean,
 ): Pick<InviteeState, 'address' | 'isNew' | 'changed'> {
   if (named === undefined) {
     return {};
   }
   return pinned !== undefined && pinned !== named
     ? { changed: { pinned, named } }
-    : { address: named, ...(isNew ? { isNew } : {}) };
+    : { address: named, ...(confirmed === true ? {} : { isNew: true }) };
 }

@@ -22,6 +22,8 @@ const personSchema = v.strictObject({
   hasLink: v.boolean(),
   /** The first wallet that the platform named for the link. */
   address: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  /** The payer has confirmed that this wallet is the person's. */
+  confirmed: v.optional(v.literal(true)),
 });
 export type InvitedPerson = v.InferOutput<typeof personSchema>;
 
@@ -63,29 +65,53 @@ export function nameOf({
 
 /**
  * Keeps the first wallet that the platform names for a link: a platform that names another one later is found out.
- * @returns everybody, and the references whose wallets are new
+ * @returns everybody
  * @throws PoolError `invitations_in_use`, `store_damaged`
  */
 export async function pinWallets(
   home: string,
   links: readonly Pick<InvitationLink, 'reference' | 'address'>[],
-): Promise<{ readonly people: readonly InvitedPerson[]; readonly added: ReadonlySet<string> }> {
+): Promise<readonly InvitedPerson[]> {
   return await withInvitedLock(home, async () => {
     const named = new Map(links.map(({ reference, address }) => [reference, address]));
-    const added = new Set<string>();
-    const people = readInvited(home).map((person) => {
+    const known = readInvited(home);
+    const people = known.map((person) => {
       const address = named.get(person.reference);
-      if (person.address !== undefined || address === undefined) {
-        return person;
-      }
-      added.add(person.reference);
-      return { ...person, address };
+      return person.address !== undefined || address === undefined ? person : { ...person, address };
     });
-    if (added.size > 0) {
-      writeInvited(home, people);
-    }
-    return { people, added };
+    return writeChanged(home, known, people);
   });
+}
+
+/**
+ * Keeps that the payer has confirmed wallets.
+ * @param wallets - by the reference of their links, as they were shown
+ * @throws as {@link pinWallets}
+ */
+export async function confirmWallets(
+  home: string,
+  wallets: ReadonlyMap<string, string>,
+): Promise<void> {
+  await withInvitedLock(home, async () => {
+    const known = readInvited(home);
+    const people = known.map((person) => {
+      const shown = wallets.get(person.reference)?.toLowerCase();
+      const isShown = shown !== undefined && person.address?.toLowerCase() === shown;
+      return isShown && person.confirmed !== true ? { ...person, confirmed: true as const } : person;
+    });
+    writeChanged(home, known, people);
+  });
+}
+
+function writeChanged(
+  home: string,
+  known: readonly InvitedPerson[],
+  people: readonly InvitedPerson[],
+): readonly InvitedPerson[] {
+  if (people.some((person, index) => person !== known[index])) {
+    writeInvited(home, people);
+  }
+  return people;
 }
 
 /** Only inside {@link withInvitedLock}: a write between this process's reading and its writing would be lost. */

@@ -2,94 +2,12 @@
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { describeHeld } from '../../../../packages/pay-run/src/check/invited-standing.ts';
-import {
-  type InvitedDeps,
-  parseUntil,
-  payFirstRound,
-} from '../../../../packages/pay-run/src/commands/pay-invited.ts';
-import { payHeld } from '../../../../packages/pay-run/src/commands/resume.ts';
-import {
-  nameInvited,
-  nameOfRound,
-} from '../../../../packages/pay-run/src/ledger/invited-record.ts';
+import { parseUntil, payFirstRound } from '../../../../packages/pay-run/src/commands/pay-invited.ts';
+import { nameOfRound } from '../../../../packages/pay-run/src/ledger/invited-record.ts';
 import type { PayRunLedger } from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
-import type { InviteeState } from '../../../../packages/pay-run/src/ports.ts';
 import { stateOf } from '../../../../packages/pay-run/src/report/split-report.ts';
-import { createTestPayRun, KilledError, type Verdict } from './test-pay-run.ts';
-
-const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
-const until = '2027-01-15';
-const expiresAt = '2026-12-28T08:00:00.000Z';
-const unit = { symbol: 'USDC', decimals: 6 };
-
-/** People with addresses from line 2 on, then invited people, who have enrolled if `readyAtOnce` says so. */
-function createWorld(readyAtOnce: readonly boolean[] = [true, false, false], people = 3) {
-  const test = createTestPayRun({ people });
-  const wallets = readyAtOnce.map((_, index) => createFakeHolder(20 + index));
-  const states = new Map<string, InviteeState>();
-  const personOf = (index: number): string => `person-${index}`;
-  function set(index: number, changes: Partial<InviteeState>): void {
-    const person = personOf(index);
-    states.set(person, { person, label: `Name ${index}`, state: 'opened', expiresAt, ...changes });
-  }
-  function enrol(index: number): void {
-    const wallet = wallets[index]!;
-    test.platform.enroll(wallet);
-    set(index, { state: 'eligible', address: wallet.address, isNew: true });
-  }
-  for (const [index, isReady] of readyAtOnce.entries()) {
-    if (isReady) {
-      enrol(index);
-    } else {
-      set(index, {});
-    }
-  }
-  const whole = [
-    ...test.entries.map((entry, index) => ({ ...entry, line: 2 + index })),
-    ...wallets.map((_, index) => ({
-      recipientAddress: nameInvited(personOf(index)),
-      amount: String(2_000 + index),
-      line: 2 + people + index,
-    })),
-  ];
-  const plan = { ...name, entries: whole, retry: [] };
-  const deps = (ledger: PayRunLedger = test.ledger()): InvitedDeps => ({
-    ledger,
-    client: test.client,
-    nowMs: () => test.state.nowMs,
-    terminal: { isTty: false, write: (text) => void test.state.lines.push(text.trimEnd()) },
-    signal: test.state.interrupt.signal,
-    pollMs: 1,
-    readCeiling: async () => test.state.ceiling,
-    ask: undefined,
-    unit,
-    invitations: { readStates: async () => new Map(states) },
-  });
-  async function resume(changes: Partial<InvitedDeps> = {}) {
-    const record = await test.ledger().read(name);
-    return payHeld({ ...name, record: record! }, { ...deps(), ...changes });
-  }
-  return {
-    ...test,
-    test,
-    wallets,
-    plan,
-    deps,
-    set,
-    enrol,
-    first: (changes: Partial<InvitedDeps> = {}) =>
-      payFirstRound(plan, until, { ...deps(), ...changes }),
-    resume,
-    /** How often each line was paid, in the order of the roster. */
-    paid: (): readonly (readonly bigint[])[] =>
-      [
-        ...test.entries.map(({ recipientAddress }) => recipientAddress),
-        ...wallets.map(({ address }) => address),
-      ].map((address) => test.state.paid.get(address) ?? []),
-  };
-}
-
-const once = [[1_000n], [1_001n], [1_002n], [2_000n], [2_001n], [2_002n]];
+import { createWorld, name, once, unit, until } from './invited-world.ts';
+import { KilledError, type Verdict } from './test-pay-run.ts';
 
 describe('a roster that names invited people', () => {
   it('pays those who have enrolled, and holds the others back by line, with state and end of the link', async () => {
@@ -102,7 +20,7 @@ describe('a roster that names invited people', () => {
       '  held back line 7: Name 2: 0.002002 USDC: opened: the link was opened, and no wallet has accepted it; the link ends 2026-12-28',
     ]);
     expect(world.state.lines).toContain(
-      `  invited line 5: Name 0: 0.002 USDC to ${world.wallets[0]?.address}, seen for the first time`,
+      `  invited line 5: Name 0: 0.002 USDC to ${world.wallets[0]?.address}, not confirmed before`,
     );
   });
 
@@ -340,7 +258,7 @@ describe('pay-runs resume', () => {
       code: 'payment_declined',
     });
     expect(world.state.lines.join('\n')).toContain(
-      `line 6: Name 1: 0.002001 USDC to ${world.wallets[1]?.address}, seen for the first time`,
+      `line 6: Name 1: 0.002001 USDC to ${world.wallets[1]?.address}, not confirmed before`,
     );
     expect(world.paid()[4]).toEqual([]);
     await world.resume({ ask: async () => 'y' });

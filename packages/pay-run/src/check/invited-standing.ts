@@ -21,13 +21,15 @@ export type InvitedStanding = {
 export type StandingDeps = {
   readonly readStates: (people: readonly string[]) => Promise<ReadonlyMap<string, InviteeState>>;
   readonly validate: Validate;
+  /** Holds a wallet back that the payer has not confirmed. */
+  readonly mustBeConfirmed: boolean;
 };
 
 /** Those who are held back, in the order of the roster. */
 export async function judgeHeld(
   { payees, direct }: Pick<InvitedRecord, 'payees' | 'direct'>,
   place: { readonly chain: string; readonly token: string },
-  { readStates, validate }: StandingDeps,
+  { readStates, validate, mustBeConfirmed }: StandingDeps,
 ): Promise<readonly InvitedStanding[]> {
   const held = payees.filter(({ round }) => round === undefined);
   if (held.length === 0) {
@@ -38,7 +40,7 @@ export async function judgeHeld(
   const judged = held.map((payee): InvitedStanding => {
     const { person } = payee;
     const invitee = normalize(states.get(person) ?? { person, label: person, state: 'unknown' });
-    const reason = findObstacle(invitee, taken);
+    const reason = findObstacle(invitee, taken, mustBeConfirmed);
     if (reason === undefined && invitee.address !== undefined) {
       taken.add(invitee.address);
     }
@@ -58,11 +60,12 @@ function normalize(invitee: InviteeState): InviteeState {
 }
 
 function findObstacle(
-  { state, address, changed }: InviteeState,
+  { state, address, changed, label, isNew }: InviteeState,
   taken: ReadonlySet<string>,
+  mustBeConfirmed: boolean,
 ): string | undefined {
   if (changed !== undefined) {
-    return `the platform names the wallet ${changed.named}, and earlier it named ${changed.pinned}: nothing is paid to either. Ask the person which one is theirs, revoke the link and invite them again`;
+    return `the platform names the wallet ${changed.named}, and earlier it named ${changed.pinned}: nothing is paid to either. Ask the person which one is theirs, and pay that one by its address under a new label`;
   }
   switch (state) {
     case 'created':
@@ -76,15 +79,20 @@ function findObstacle(
     case 'expired':
     case 'revoked':
     case 'unknown':
-      return 'the link has ended: invite the person again with "disburse-agent invite", and send the new link';
+      return `the link has ended: invite the person again, as ${label}, with "disburse-agent invite", and send the new link`;
+    case 'elsewhere':
+      return 'this machine has not invited this person; resume where invitations.json is';
     case 'eligible':
       break;
   }
   if (address === undefined || tryParseEvmAddress(address) === undefined) {
     return 'the wallet is not an EVM wallet, so it cannot be paid';
   }
-  return taken.has(address)
-    ? `the wallet ${address} is that of another line, and one wallet is paid once per roster`
+  if (taken.has(address)) {
+    return `the wallet ${address} is that of another line, and one wallet is paid once per roster`;
+  }
+  return isNew === true && mustBeConfirmed
+    ? `nobody has confirmed the wallet ${address}: ask the person whether it is theirs, then run this on a terminal without --yes, or with --accept-wallets`
     : undefined;
 }
 
@@ -132,7 +140,7 @@ export function describeWallets(
 ): readonly string[] {
   return standings.map(({ payee, invitee }) => {
     const { address = '', isNew } = invitee;
-    return `  invited ${describePayee(payee, invitee, unit)} to ${address}${isNew === true ? ', seen for the first time' : ''}`;
+    return `  invited ${describePayee(payee, invitee, unit)} to ${address}${isNew === true ? ', not confirmed before' : ''}`;
   });
 }
 

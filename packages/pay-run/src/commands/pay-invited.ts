@@ -18,13 +18,16 @@ import { exitCodes } from '../exit-codes.ts';
 import {
   createInvited,
   createOlder,
-  findInvited,
+  holdBack,
+  isGivenUp,
   keepInvited,
+  listLive,
   listRound,
   nameInvited,
+  nameOfRound,
 } from '../ledger/invited-record.ts';
 import { type ClaimDeps, claimPayRun, isFixed } from '../ledger/pay-run-claim.ts';
-import { findCut } from '../ledger/pay-run-find.ts';
+import { hasAnyPayment } from '../ledger/pay-run-find.ts';
 import { computePayRunDigest, type PayRun } from '../ledger/pay-run-key.ts';
 import type { InvitedRecord, PayRunRecord } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
@@ -99,13 +102,15 @@ async function planFirstRound(
   plan: SplitPlan,
   until: string,
   record: PayRunRecord | undefined,
-  deps: StandingDeps,
+  deps: StandingDeps & { readonly listLive: (kept: InvitedRecord) => Promise<ReadonlySet<number>> },
 ): Promise<FirstRound> {
   const whole = plan.entries;
   const fresh = createInvited(whole, new Map(), until);
   const isSame = record !== undefined && record.digest === computePayRunDigest(plan);
   const kept = isSame && isFixed(record) ? record.invited : undefined;
-  const standings = await judgeHeld(kept ?? fresh, plan, deps);
+  const live = kept === undefined ? new Set<number>() : await deps.listLive(kept);
+  const shown = holdBack(kept ?? fresh, (round) => live.has(round));
+  const standings = await judgeHeld(shown, plan, deps);
   const ready = kept === undefined ? standings.filter(({ reason }) => reason === undefined) : [];
   const invited =
     kept === undefined ? createInvited(whole, mapWallets(ready), until) : { ...kept, until };
@@ -130,9 +135,21 @@ export function mapWallets(standings: readonly InvitedStanding[]): ReadonlyMap<s
 export type InvitedDeps = Omit<SplitDeps, 'approve' | 'client'> & {
   readonly client: AgentClient;
   readonly ask: Output['ask'];
-  readonly invitations: Pick<Invitations, 'readStates'>;
+  readonly invitations: Pick<Invitations, 'readStates' | 'confirm'>;
+  /** Pays wallets that nobody has confirmed, also where nobody is asked. */
+  readonly acceptWallets: boolean;
   readonly unit: TokenUnit;
 };
+
+/** Where nobody is asked, nobody would notice that the platform names a wallet of its own. */
+export function createStanding({
+  invitations: { readStates },
+  client: { validate },
+  ask,
+  acceptWallets,
+}: Pick<InvitedDeps, 'invitations' | 'client' | 'ask' | 'acceptWallets'>): StandingDeps {
+  return { readStates, validate, mustBeConfirmed: ask === undefined && !acceptWallets };
+}
 
 export type InvitedOutcome = {
   /** Undefined: nobody can be paid now. */
@@ -152,8 +169,10 @@ export async function payFirstRound(
 ): Promise<InvitedOutcome> {
   const { client, terminal, unit } = deps;
   const record = await deps.ledger.read(plan);
-  const standing = { ...deps.invitations, validate: client.validate };
-  const first = await planFirstRound(plan, until, record, standing);
+  const first = await planFirstRound(plan, until, record, {
+    ...createStanding(deps),
+    listLive: (kept) => listLive(plan, kept, deps),
+  });
   if (!first.isKept) {
     await assertUnknown(plan, deps);
   }
@@ -174,6 +193,7 @@ export async function payFirstRound(
         terminal.write(`${line}\n`);
       }
       await approve(whole, pending);
+      await deps.invitations.confirm(mapWallets(first.wallets));
     },
   });
   return { outcome, held: first.held };
@@ -184,13 +204,9 @@ export async function payFirstRound(
  * @throws PoolError `pay_run_conflict`
  */
 async function assertUnknown(plan: PayRun, { client }: Pick<ClaimDeps, 'client'>): Promise<void> {
-  const digest = computePayRunDigest(plan);
-  const direct = plan.entries.filter((entry) => findInvited(entry) === undefined);
-  for (const recipients of new Set([direct.length, plan.entries.length])) {
-    const name = { payRun: plan.payRun, digest };
-    if (recipients > 0 && (await findCut(name, recipients, client)) !== undefined) {
-      throw createOlder(plan);
-    }
+  const name = { payRun: plan.payRun, digest: computePayRunDigest(plan) };
+  if (await hasAnyPayment(name, plan.entries.length, client)) {
+    throw createOlder(plan);
   }
 }
 
@@ -198,17 +214,34 @@ async function assertUnknown(plan: PayRun, { client }: Pick<ClaimDeps, 'client'>
 export async function runDryInvited(
   payer: Pick<Payer, 'ledger' | 'withChecks' | 'invitations'>,
   plan: SplitPlan,
-  { until, ...options }: DryRunOptions & { readonly until: string },
+  {
+    until,
+    mustBeConfirmed,
+    ...options
+  }: DryRunOptions & Pick<StandingDeps, 'mustBeConfirmed'> & { readonly until: string },
   output: Output,
 ): Promise<number> {
   const unit = { symbol: plan.token, decimals: options.decimals };
-  const record = (await listAllPayRuns(payer.ledger)).find(
-    ({ chain, token, payRun }) =>
-      chain === plan.chain && token === plan.token && payRun === plan.payRun,
-  )?.record;
-  const { invitations } = payer;
+  const sameToken = (await listAllPayRuns(payer.ledger)).filter(
+    ({ chain, token }) => chain === plan.chain && token === plan.token,
+  );
+  const record = sameToken.find(({ payRun }) => payRun === plan.payRun)?.record;
+  const sent = new Set(
+    sameToken.flatMap(({ payRun, record: one }) =>
+      isFixed(one) && !isGivenUp(one) ? [payRun] : [],
+    ),
+  );
+  const { readStates } = payer.invitations;
   const first = await payer.withChecks(({ validate }) =>
-    planFirstRound(plan, until, record, { ...invitations, validate }),
+    planFirstRound(plan, until, record, {
+      ...{ readStates, validate, mustBeConfirmed },
+      listLive: async ({ rounds }) =>
+        new Set(
+          Array.from({ length: rounds }, (_, index) => index + 1).filter((round) =>
+            sent.has(nameOfRound(plan, round).payRun),
+          ),
+        ),
+    }),
   );
   const beside = { until, heldBack: listHeld(first.held) };
   let code: number = exitCodes.ok;

@@ -164,6 +164,8 @@ export type DisburseOptions = TargetOptions & {
   readonly unregistered?: 'fail' | 'skip' | 'invite';
   /** With `invite`: the last day on which people are paid who are held back, in UTC. */
   readonly until?: string;
+  /** With `invite`: pays wallets that nobody has confirmed, also where nobody is asked. */
+  readonly acceptWallets?: boolean;
   readonly decimal?: boolean;
   /** How the amounts of the roster are written; they are in tokens then. */
   readonly numberFormat?: NumberFormat;
@@ -188,6 +190,10 @@ export async function payRoster(
   const unregistered = options.unregistered === 'invite' ? undefined : options.unregistered;
   if (!isInviting && options.until !== undefined) {
     throw new PoolError('invalid_request', '--until needs --unregistered invite');
+  }
+  const acceptWallets = options.acceptWallets === true;
+  if (!isInviting && acceptWallets) {
+    throw new PoolError('invalid_request', '--accept-wallets needs --unregistered invite');
   }
   const until = isInviting ? parseUntil(options.until, Date.now()) : undefined;
   if (retry.length > 0 && options.split !== true) {
@@ -233,7 +239,9 @@ export async function payRoster(
   const plan: SplitPlan = { chain, token, payRun, entries: roster.entries, unregistered, retry };
   const hasInvited = roster.entries.some((entry) => findInvited(entry) !== undefined);
   if (isDry && until !== undefined && hasInvited) {
-    const code = await runDryInvited(payer, plan, { ...options, decimals, until }, output);
+    const mustBeConfirmed = ask === undefined && !acceptWallets;
+    const dry = { ...options, decimals, until, mustBeConfirmed };
+    const code = await runDryInvited(payer, plan, dry, output);
     await noteAbsence(payer.agentUrl, terminal);
     return code;
   }
@@ -256,7 +264,7 @@ export async function payRoster(
       const unitOfToken = { symbol: token, decimals };
       const outcome = await withInterruption((signal) =>
         payFirstRound(plan, until, {
-          ...{ ...claim, terminal, ask, signal, unit: unitOfToken },
+          ...{ ...claim, terminal, ask, acceptWallets, signal, unit: unitOfToken },
           invitations: payer.invitations,
           readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
         }),

@@ -6,10 +6,10 @@
  */
 import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import { exitCodes } from '../exit-codes.ts';
-import { isGivenUp, isLabelOf } from '../ledger/invited-record.ts';
-import { findPart } from '../ledger/pay-run-find.ts';
+import { holdBack, isGivenUp, isLabelOf, nameOfRound } from '../ledger/invited-record.ts';
+import { findPart, hasNoEffect } from '../ledger/pay-run-find.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import type { NamedPayRun, PayRunRecord } from '../ledger/pay-run-ledger.ts';
+import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { stateOf } from '../report/split-report.ts';
@@ -44,12 +44,12 @@ export async function listPayRuns(
     output,
   );
   if (options.json === true) {
-    output.out(JSON.stringify({ payRuns: views.map(toDocument) }, null, 2));
+    output.out(JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2));
   } else {
     output.out(
       views.length === 0
         ? 'no pay run was sent from this directory'
-        : views.map((view) => describeHead(view, payer)).join('\n'),
+        : views.map((view) => describeHead(view, payer, views)).join('\n'),
     );
   }
   return exitCodes.ok;
@@ -74,8 +74,8 @@ export async function showPayRun(
   const views = await inspectAll(found, payer, output);
   output.out(
     options.json === true
-      ? JSON.stringify({ payRuns: views.map(toDocument) }, null, 2)
-      : views.flatMap((view) => [describeHead(view, payer), ...describeParts(view)]).join('\n'),
+      ? JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2)
+      : views.flatMap((view) => [describeHead(view, payer, views), ...describeParts(view)]).join('\n'),
   );
   return exitCodes.ok;
 }
@@ -141,9 +141,11 @@ async function inspectAll(
 }
 
 function describeHead(
-  { payRun, chain, token, record, parts }: PayRunView,
+  view: PayRunView,
   payer: Pick<Payer, 'readChains'>,
+  views: readonly PayRunView[],
 ): string {
+  const { payRun, chain, token, record, parts } = view;
   const paid = parts.filter(({ job, isUnseen }) => stateOf(job, isUnseen) === 'paid');
   const notes = paid.flatMap(({ job }) => job?.result?.notes ?? []);
   const tokens = payer.readChains()[chain]?.tokens ?? {};
@@ -162,17 +164,29 @@ function describeHead(
       ? parts.map(({ job, isUnseen }) => nameState(job, isUnseen)).join('')
       : `${paid.length} of ${parts.length} parts paid`;
   const sum = paid.length === 0 ? '' : `, ${notes.length} recipient(s), ${total}`;
-  return `${payRun} on ${chain}: ${states}${sum}${changed}${describeHeld(record)}`;
+  return `${payRun} on ${chain}: ${states}${sum}${changed}${describeHeld(view, views)}`;
 }
 
 /** How many people the pay run holds back. */
-function describeHeld(record: PayRunRecord): string {
-  const held = listHeldBack(record).length;
-  return held === 0 ? '' : `; ${held} held back until ${record.invited?.until}`;
+function describeHeld(view: PayRunView, views: readonly PayRunView[]): string {
+  const held = countHeldBack(view, views);
+  return held === 0 ? '' : `; ${held} held back until ${view.record.invited?.until}`;
 }
 
-function listHeldBack({ invited }: PayRunRecord): readonly unknown[] {
-  return invited?.payees.filter(({ round }) => round === undefined) ?? [];
+/** With the people of later payments of which nothing was or can be paid. @param views - of these payments too */
+function countHeldBack(view: PayRunView, views: readonly PayRunView[]): number {
+  const { invited } = view.record;
+  const live = new Set(
+    views.flatMap(({ chain, token, payRun, parts }) =>
+      chain === view.chain &&
+      token === view.token &&
+      parts.some(({ job, isUnseen }) => isUnseen || (job !== undefined && !hasNoEffect(job)))
+        ? [payRun]
+        : [],
+    ),
+  );
+  const shown = invited && holdBack(invited, (round) => live.has(nameOfRound(view, round).payRun));
+  return shown?.payees.filter(({ round }) => round === undefined).length ?? 0;
 }
 
 function describeParts({ parts }: PayRunView): readonly string[] {
@@ -189,12 +203,13 @@ function nameState(job: DisbursementJob | undefined, isUnseen: boolean): string 
 }
 
 /** The document of `--json`. Amounts are base units, as decimal strings. */
-function toDocument({ payRun, chain, token, parts, record }: PayRunView): object {
+function toDocument(view: PayRunView, views: readonly PayRunView[]): object {
+  const { payRun, chain, token, parts, record } = view;
   return {
     ...{ payRun, chain, token },
     ...(record.invited === undefined
       ? {}
-      : { heldBack: listHeldBack(record).length, until: record.invited.until }),
+      : { heldBack: countHeldBack(view, views), until: record.invited.until }),
     parts: parts.map(({ part, of, key, attempt, job, isUnseen }) => ({
       ...{ part, of, key, attempt, state: stateOf(job, isUnseen) },
       ...(job === undefined ? {} : { job }),

@@ -5,6 +5,7 @@
  * @module
  */
 import { formatTokenAmount, PoolError, type TokenUnit } from '@pool/core';
+import { checkParts, createRequest } from '../check/check-parts.ts';
 import { isConfirmed } from '../check/confirm-payment.ts';
 import {
   describeWallets,
@@ -15,21 +16,30 @@ import {
 import { exitCodes } from '../exit-codes.ts';
 import { listRound, nameOfRound, openRound, settleRounds } from '../ledger/invited-record.ts';
 import { isSent } from '../ledger/pay-run-claim.ts';
+import { hasNoEffect } from '../ledger/pay-run-find.ts';
 import { computeRoundDigest } from '../ledger/pay-run-key.ts';
 import type { InvitedRecord, NamedPayRun } from '../ledger/pay-run-ledger.ts';
 import { openLedger } from '../ledger/shared-ledger.ts';
 import { withInterruption } from '../pay/follow-job.ts';
-import { paySplit, type SplitOutcome, type SplitPlan } from '../pay/split-pay-run.ts';
+import {
+  createStop,
+  paySplit,
+  type SplitOutcome,
+  type SplitPlan,
+  type Stop,
+} from '../pay/split-pay-run.ts';
 import type { Output, Payer } from '../ports.ts';
 import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../report/split-report.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
-import { describeHeldBack, type InvitedDeps, isOver, mapWallets } from './pay-invited.ts';
+import { createStanding, describeHeldBack, type InvitedDeps, isOver, mapWallets } from './pay-invited.ts';
 import { resolveTarget } from './pay-roster.ts';
 import { findLabel, type PayRunsOptions } from './pay-runs.ts';
 
 export type ResumeOptions = PayRunsOptions & {
   /** Sends without a question. */
   readonly yes?: boolean;
+  /** Pays wallets that nobody has confirmed, also where nobody is asked. */
+  readonly acceptWallets?: boolean;
 };
 
 /** @returns the exit code */
@@ -61,6 +71,7 @@ export async function resumePayRun(
         nowMs: ledger.nowMs,
         terminal: output.terminal,
         ask: options.yes === true ? undefined : output.ask,
+        acceptWallets: options.acceptWallets === true,
         invitations: payer.invitations,
         readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
       }),
@@ -79,6 +90,8 @@ export type Resumed = {
   readonly payments: readonly Payment[];
   /** Who is still held back. */
   readonly held: readonly InvitedStanding[];
+  /** Why nobody of those who have enrolled can be paid now. */
+  readonly stop?: Stop;
 };
 
 /** @throws PoolError `invalid_request`, `pay_run_ended`, `pay_run_conflict`, `payment_declined`, and the errors of `paySplit` */
@@ -87,34 +100,77 @@ export async function payHeld(payRun: NamedPayRun, deps: InvitedDeps): Promise<R
   const base = { name: payRun, digest };
   const until = await assertResumable(payRun, deps);
   const settled = await settleRounds(base, deps);
-  const standings = await judgeHeld(settled.invited, payRun, {
-    ...deps.invitations,
-    validate: deps.client.validate,
-  });
+  const standings = await judgeHeld(settled.invited, payRun, createStanding(deps));
   const ready = standings.filter(({ reason }) => reason === undefined);
   await approve(payRun, ready, deps);
-  let { invited } = settled;
-  const rounds = [...settled.live];
-  const size = ready.length === 0 ? 1 : await deps.readCeiling();
-  for (let from = 0; from < ready.length; from += size) {
-    const wallets = mapWallets(ready.slice(from, from + size));
-    const opened = await openRound(base, wallets, deps);
-    if (opened !== undefined) {
-      rounds.push(opened.round);
-      invited = opened.invited;
-    }
-  }
+  const unpaid = new Set(ready);
   const payments: Payment[] = [];
-  for (const round of rounds) {
+  const end = (stop?: Stop): Resumed => ({
+    ...{ until, payments },
+    held: standings.filter((one) => one.reason !== undefined || unpaid.has(one)),
+    ...(stop === undefined ? {} : { stop }),
+  });
+  const pay = async (invited: InvitedRecord, round: number): Promise<SplitOutcome> => {
     const plan = planRound(payRun, invited, round);
-    // Confirmed above, or by the run that began it.
-    const outcome = await paySplit(plan, { ...deps, approve: async () => undefined });
+    // Confirmed above, or by the run that began it. It has one part, so that its key is known without the ledger.
+    const readCeiling = async (): Promise<number> => plan.entries.length;
+    const approved = { ...deps, approve: async () => undefined, readCeiling };
+    const outcome = await paySplit(plan, approved);
     payments.push({ plan, outcome });
-    if (outcome.stop !== undefined) {
-      break;
+    return outcome;
+  };
+  for (const round of settled.live) {
+    if ((await pay(settled.invited, round)).stop !== undefined) {
+      return end();
     }
   }
-  return { until, payments, held: standings.filter((standing) => !ready.includes(standing)) };
+  const size = ready.length === 0 ? 1 : await deps.readCeiling();
+  const groups = Array.from({ length: Math.ceil(ready.length / size) }, (_, index) =>
+    ready.slice(index * size, (index + 1) * size),
+  );
+  // Before a round gets its number: a round that is decided and not sent leaves a gap.
+  const stop = await findStop(payRun, groups, deps);
+  if (stop !== undefined) {
+    return end(stop);
+  }
+  for (const group of groups) {
+    const opened = await openRound(base, mapWallets(group), deps);
+    const outcome = opened && (await pay(opened.invited, opened.round));
+    // Undefined: another command pays them.
+    if (outcome === undefined || mayHavePaid(outcome)) {
+      for (const one of group) {
+        unpaid.delete(one);
+      }
+    }
+    if (outcome?.stop !== undefined) {
+      return end();
+    }
+  }
+  return end();
+}
+
+function mayHavePaid({ parts }: SplitOutcome): boolean {
+  return parts.some(
+    ({ job, isUnseen }) => isUnseen === true || (job !== undefined && !hasNoEffect(job)),
+  );
+}
+
+/** What prevents the payments now. */
+async function findStop(
+  payRun: NamedPayRun,
+  groups: readonly (readonly InvitedStanding[])[],
+  { client }: Pick<InvitedDeps, 'client'>,
+): Promise<Stop | undefined> {
+  const parts = groups.map((group, index) => {
+    const entries = group.map(({ payee: { amount, memo, line }, invitee: { address = '' } }) => ({
+      ...{ recipientAddress: address, amount, line },
+      ...(memo === undefined ? {} : { memo }),
+    }));
+    return { part: index + 1, entries, request: createRequest(payRun, entries, undefined) };
+  });
+  const { issues } = await checkParts(parts, client.validate);
+  const blocking = issues.filter(({ code }) => code !== 'chain_unreachable');
+  return blocking[0] && createStop(blocking);
 }
 
 /** @returns the last day */
@@ -157,7 +213,12 @@ function planRound(payRun: NamedPayRun, invited: InvitedRecord, round: number): 
 async function approve(
   { payRun, chain }: NamedPayRun,
   ready: readonly InvitedStanding[],
-  { terminal, ask, unit }: Pick<InvitedDeps, 'terminal' | 'ask' | 'unit'>,
+  {
+    terminal,
+    ask,
+    unit,
+    invitations,
+  }: Pick<InvitedDeps, 'terminal' | 'ask' | 'unit' | 'invitations'>,
 ): Promise<void> {
   if (ready.length === 0) {
     return;
@@ -166,18 +227,19 @@ async function approve(
   const lines = [
     `pay run ${payRun} on ${chain}: ${ready.length} recipient(s) who were held back, ${formatTokenAmount(total, unit)} in total`,
     ...describeWallets(ready, unit),
-    '  the platform says which wallet is whose: compare those that are seen for the first time with what the people tell you',
+    '  the platform says which wallet is whose: compare those that are not confirmed before with what the people tell you',
   ];
   terminal.write(lines.map((line) => `${line}\n`).join(''));
   if (!(await isConfirmed({ ask }, 'Send this payment?'))) {
     throw new PoolError('payment_declined', 'nothing was sent: the payment was not confirmed');
   }
+  await invitations.confirm(mapWallets(ready));
 }
 
 /** @returns the exit code */
 function report(
   { payRun, chain, token }: NamedPayRun,
-  { until, payments, held }: Resumed,
+  { until, payments, held, stop }: Resumed,
   unit: TokenUnit,
   { json, out }: Pick<Output, 'out'> & { readonly json?: boolean },
 ): number {
@@ -188,6 +250,9 @@ function report(
             ...{ payRun, chain, token, until },
             payments: payments.map(({ plan, outcome }) => createSplitDocument(plan, outcome)),
             heldBack: listHeld(held),
+            ...(stop === undefined
+              ? {}
+              : { stopped: { code: stop.code, message: stop.message } }),
           },
           null,
           2,
@@ -195,10 +260,12 @@ function report(
       : [
           ...(payments.length === 0 ? ['this run sent nothing'] : []),
           ...payments.map(({ plan, outcome }) => describeSplit(plan, outcome, unit.decimals)),
+          ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
           ...describeHeldBack(held, until, payRun, unit),
         ].join('\n'),
   );
   const codes = payments.map(({ outcome }) => exitCodeOfSplit(outcome));
+  codes.push(stop?.exitCode ?? exitCodes.ok);
   const rest = held.length > 0 ? exitCodes.someUnpaid : exitCodes.ok;
   return codes.find((code) => code !== exitCodes.ok) ?? rest;
 }

@@ -10,7 +10,8 @@
  */
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { type ClaimDeps, findHolder, isFixed } from './pay-run-claim.ts';
-import { computePartKey, computeRoundDigest } from './pay-run-key.ts';
+import { findLaterRound, findRoundJob, hasNoEffect } from './pay-run-find.ts';
+import { formatRound } from './pay-run-key.ts';
 import {
   createConflict,
   type InvitedRecord,
@@ -111,7 +112,7 @@ function nameRound({ payees }: InvitedRecord, round: number): string {
 }
 
 export function nameOfRound({ chain, token, payRun }: PayRunName, round: number): PayRunName {
-  return { chain, token, payRun: `${payRun}#${round}` };
+  return { chain, token, payRun: formatRound(payRun, round) };
 }
 
 /** True for the label itself, and for those of its rounds. */
@@ -147,13 +148,10 @@ export async function openRound(
 ): Promise<{ readonly invited: InvitedRecord; readonly round: number } | undefined> {
   const seen = await ledger.read(name);
   const round = (seen?.invited?.rounds ?? 1) + 1;
-  const key = computePartKey({
-    payRun: nameOfRound(name, round).payRun,
-    digest: computeRoundDigest(digest, round),
-    ...{ part: 1, count: 1, attempt: 1 },
-  });
-  if ((await client.find(key)) !== undefined) {
-    throw createOlder(name);
+  const later = await findLaterRound({ payRun: name.payRun, digest }, round, client);
+  if (later !== undefined) {
+    const { invited: now } = (await ledger.read(name)) ?? {};
+    throw (now?.rounds ?? 1) >= later ? createBusy(name) : createOlder(name);
   }
   const { invited } = await ledger.change(name, (current) => {
     const known = findRecord(current, { name, digest });
@@ -169,6 +167,46 @@ export async function openRound(
   return invited === undefined || listRound(invited, round).length === 0
     ? undefined
     : { invited, round };
+}
+
+async function isLive(
+  own: PayRunName,
+  record: PayRunRecord | undefined,
+  deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
+): Promise<boolean> {
+  return (
+    record !== undefined &&
+    !isGivenUp(record) &&
+    (await findHolder(own, record, deps)) !== undefined
+  );
+}
+
+/** The later rounds that were or may be paid. Changes nothing. */
+export async function listLive(
+  name: PayRunName,
+  { rounds }: Pick<InvitedRecord, 'rounds'>,
+  deps: ClaimDeps,
+): Promise<ReadonlySet<number>> {
+  const live = new Set<number>();
+  for (let round = 2; round <= rounds; round += 1) {
+    const own = nameOfRound(name, round);
+    if (await isLive(own, await deps.ledger.read(own), deps)) {
+      live.add(round);
+    }
+  }
+  return live;
+}
+
+/** Holds the people of later rounds back that are not live: nothing was or can be paid by these. */
+export function holdBack(
+  invited: InvitedRecord,
+  isRoundLive: (round: number) => boolean,
+): InvitedRecord {
+  const payees = invited.payees.map((payee) => {
+    const { round = 1, address: _, ...held } = payee;
+    return round === 1 || isRoundLive(round) ? payee : held;
+  });
+  return { ...invited, payees };
 }
 
 /**
@@ -189,9 +227,16 @@ export async function settleRounds(
     const own = nameOfRound(name, round);
     const record = await ledger.read(own);
     const isOver = record !== undefined && isGivenUp(record);
-    if (record !== undefined && !isOver && (await findHolder(own, record, deps)) !== undefined) {
+    if (await isLive(own, record, deps)) {
       live.push(round);
       continue;
+    }
+    if (record === undefined) {
+      // It is recorded before it is sent.
+      const job = await findRoundJob({ payRun: name.payRun, digest }, round, deps.client);
+      if (job !== undefined && !hasNoEffect(job)) {
+        throw (await ledger.read(own)) === undefined ? createOlder(name) : createBusy(name);
+      }
     }
     if (!isOver) {
       const sinceMs = await deps.nowMs();
@@ -205,11 +250,11 @@ export async function settleRounds(
     }
     const changed = await ledger.change(name, (current) => {
       const known = findRecord(current, { name, digest });
-      const payees = known.payees.map((payee) => {
-        const { round: own, address: _, ...held } = payee;
-        return own === round ? held : payee;
-      });
-      return { digest, parts: current?.parts ?? [], invited: { ...known, payees } };
+      return {
+        digest,
+        parts: current?.parts ?? [],
+        invited: holdBack(known, (other) => other !== round),
+      };
     });
     invited = changed.invited ?? invited;
   }

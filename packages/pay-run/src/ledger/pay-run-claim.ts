@@ -67,14 +67,14 @@ export async function findPayRun(plan: PayRun, deps: ClaimDeps): Promise<KnownPa
 /**
  * A job that was accepted and is no longer known may have been paid. The same key cannot be paid twice while employer,
  * pool and funder are the same. Only the operator knows whether they are, so the command stops.
- * @param lost - the parts whose jobs are missing
+ * @param lost - the parts whose jobs are missing. @param isLater - of a payment to people who were held back, which has no retry
  * @throws PoolError `pay_run_job_lost`
  */
-export function assertNoneLost(lost: readonly number[]): void {
+export function assertNoneLost(lost: readonly number[], isLater = false): void {
   if (lost.length > 0) {
     throw new PoolError(
       'pay_run_job_lost',
-      `this run submitted nothing: the agent had accepted part ${lost.join(', ')} of this pay run and no longer knows it, so it may have been paid. Start the agent with the job store and for the employer it had then. If that store is lost, but employer, pool and funder are the same: run with --split ${lost.map((part) => `--retry ${part}`).join(' ')}, which sends it under the same key, and what was paid is not paid again`,
+      `this run submitted nothing: the agent had accepted part ${lost.join(', ')} of this pay run and no longer knows it, so it may have been paid. Start the agent with the job store and for the employer it had then. ${isLater ? 'If that store is lost, find out who was paid, and pay the others under a new label' : `If that store is lost, but employer, pool and funder are the same: run with --split ${lost.map((part) => `--retry ${part}`).join(' ')}, which sends it under the same key, and what was paid is not paid again`}`,
     );
   }
 }

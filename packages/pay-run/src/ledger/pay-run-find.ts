@@ -6,7 +6,7 @@
  */
 import { batchSizes, type DisbursementJob } from '@pool/core';
 import type { AgentClient } from '../ports.ts';
-import { computePartKey, type PartName } from './pay-run-key.ts';
+import { computePartKey, computeRoundDigest, formatRound, type PartName } from './pay-run-key.ts';
 
 export type PartJob = {
   readonly key: string;
@@ -65,6 +65,54 @@ export async function findPart(
     found = next;
   }
   return found;
+}
+
+/**
+ * True if the agent knows any payment of a label: of its first payment in any number of parts, or a later one. Asks for every key that may
+ * exist, because a later payment may be missing while the next one exists.
+ * @param largest - recipients that the first payment can have
+ */
+export async function hasAnyPayment(
+  name: Pick<PartName, 'payRun' | 'digest'>,
+  largest: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<boolean> {
+  for (let count = 1; count <= largest; count += 1) {
+    if ((await client.find(computePartKey({ ...name, part: 1, count, attempt: 1 }))) !== undefined) {
+      return true;
+    }
+  }
+  return (await findLaterRound(name, 2, client)) !== undefined;
+}
+
+/** How many numbers of later payments are asked for. Only one that was decided and not sent leaves a gap. */
+const roundsAsked = 64;
+
+/**
+ * A payment to people who were held back that the agent knows. Undefined: it knows none of the next {@link roundsAsked}.
+ * @param name - of the pay run itself. @param from - its number
+ */
+export async function findLaterRound(
+  { payRun, digest }: Pick<PartName, 'payRun' | 'digest'>,
+  from: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<number | undefined> {
+  for (let round = from; round < from + roundsAsked; round += 1) {
+    if ((await findRoundJob({ payRun, digest }, round, client)) !== undefined) {
+      return round;
+    }
+  }
+  return undefined;
+}
+
+/** The job of a payment to people who were held back. It has one part. */
+export async function findRoundJob(
+  { payRun, digest }: Pick<PartName, 'payRun' | 'digest'>,
+  round: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<DisbursementJob | undefined> {
+  const name = { payRun: formatRound(payRun, round), digest: computeRoundDigest(digest, round) };
+  return (await findPart({ ...name, part: 1, count: 1 }, 1, client)).job;
 }
 
 /**

@@ -49,6 +49,11 @@ export function computeRoundDigest(digest: string, round: number): Hex32 {
   return canonicalDigest(['pool/v1/pay-run-round', digest, round]);
 }
 
+/** The label of a payment to people who were held back. @param round - from 2 */
+export function formatRound(payRun: string, round: number): string {
+  return `${payRun}#${round}`;
+}
+
 /** A field that is missing here would let two different payments share a key. */
 function listDigestedFields(entry: RosterEntry): readonly string[] {
   const { recipientAddress, amount, memo, line: _line, ...rest } = entry;

@@ -8,9 +8,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
-import { checkParts, createRequest, describeIssue, isFinding } from '../check/check-parts.ts';
+import { checkParts, createRequest, describeIssue, isFinding, type PartIssue } from '../check/check-parts.ts';
 import type { ApprovePayment } from '../check/confirm-payment.ts';
 import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
+import { isRound } from '../ledger/invited-record.ts';
 import {
   assertNoneLost,
   type ClaimDeps,
@@ -88,6 +89,7 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
         ? [part]
         : [],
     ),
+    isRound(plan.payRun),
   );
   const ready = prepareRetries(parts, plan, digest);
 
@@ -106,20 +108,15 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
   );
   // A failed read says nothing about the payment, and the agent waits for what it needs.
   const issues = found.filter(({ code }) => code !== 'chain_unreachable');
-  const [first] = issues;
-  if (first !== undefined) {
-    const message = [
-      'this run submitted nothing:',
-      ...issues.map(describeIssue),
-      ...(known !== undefined && issues.some(({ code }) => code === 'batch-too-large')
+  if (issues.length > 0) {
+    const advice =
+      known !== undefined && issues.some(({ code }) => code === 'batch-too-large')
         ? [
             'the ceiling is lower than when this pay run was cut: raise it again to continue, or use a new label for the people who are not paid yet; --dry-run --split --json lists them by part',
           ]
-        : []),
-    ].join('\n');
+        : [];
     // `parts` without the retries, because the ledger does not contain them.
-    const exitCode = issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused;
-    return { parts, stop: { code: first.code, message, exitCode } };
+    return { parts, stop: createStop(issues, advice) };
   }
   for (const issue of [...found, ...warnings]) {
     deps.terminal.write(`warning: ${describeIssue(issue)}\n`);
@@ -137,6 +134,15 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
   }
   const outcome = await payInOrder(ready, plan, digest, deps);
   return { ...outcome, isRepeat: unsent.length === 0 };
+}
+
+/** @param issues - what prevents a payment, at least one */
+export function createStop(issues: readonly PartIssue[], advice: readonly string[] = []): Stop {
+  return {
+    code: issues[0]?.code ?? 'payment_blocked',
+    message: ['this run submitted nothing:', ...issues.map(describeIssue), ...advice].join('\n'),
+    exitCode: issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused,
+  };
 }
 
 function placeOf({ part, of, attempt }: PartOutcome, digest: string): Omit<PartName, 'payRun'> {

@@ -137,13 +137,13 @@ function adviseOn(
   switch (stateOf(job)) {
     case 'failed':
       return hasNoEffect(job)
-        ? `nothing of it was paid: correct the cause, then run the same command ${isRound(payRun) ? 'again' : `with --retry ${part}`}`
+        ? `nothing of it was paid: correct the cause, then run the same command ${isRound(payRun) ? 'again' : `with --split --retry ${part}`}`
         : adviseOnUsedKey(job);
     case 'reverted':
       if (isUsedElsewhere(job)) {
         return adviseOnUsedKey(job);
       }
-      return 'nothing of it was paid, and its key is used up: find the cause, then pay its people under a new label; --dry-run --split --json lists them';
+      return `nothing of it was paid, and its key is used up: find the cause, then pay its people under a new label; ${isRound(payRun) ? `"disburse-agent pay-runs show '${payRun.replace(/#.*/, '')}' --json"` : '--dry-run --split --json'} lists them`;
     case 'running':
       return 'the agent continues it: run the same command again to follow it';
     case 'paid':

@@ -7,7 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../../cli.ts';
 import { type FakeAccounts, startFakeAccounts } from '../../fixtures/fake-accounts.ts';
-import { readInvited, withInvitedLock } from '../../state/invited-people.ts';
+import {
+  confirmWallets,
+  pinWallets,
+  readInvited,
+  withInvitedLock,
+} from '../../state/invited-people.ts';
 
 const [employer] = walletVectors.wallets.slice(-1);
 if (employer === undefined) {
@@ -175,6 +180,20 @@ describe('invite', () => {
       expect(asked[1]?.references).not.toEqual([reference]);
     },
   );
+
+  it('keeps the wallet that was named for a link which --again replaces', async () => {
+    await run('--name', 'Ada', '--out', pathOf('links.csv'));
+    const reference = readLinks('links.csv')[1]?.[0] ?? '';
+    const pinned = new Map([[reference, employer.address]]);
+    await pinWallets(pathOf('home'), [{ reference, address: employer.address }]);
+    await confirmWallets(pathOf('home'), pinned);
+    // The platform says that no wallet accepted it after all.
+    await run('--name', 'Ada', '--out', pathOf('again.csv'), '--again');
+    expect(asked[1]).toEqual(asked[0]);
+    expect(readInvited(pathOf('home'))).toMatchObject([
+      { reference, address: employer.address, confirmed: true },
+    ]);
+  });
 
   it('makes the links again, under the same references, when the answer was lost', async () => {
     platform.failures = [{ call: createCall, times: 1, isDone: true }];

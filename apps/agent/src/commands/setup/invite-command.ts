@@ -137,7 +137,8 @@ function choosePeople(
     const state = earlier === undefined ? undefined : states.get(earlier.reference);
     const isUnused = state === 'created' || state === 'opened';
     if (earlier !== undefined && isUnused && (again || !earlier.hasLink)) {
-      chosen.push({ ...person, reference: earlier.reference, hasLink: false });
+      // With the wallet that was named for it, if there is one.
+      chosen.push({ ...earlier, ...person, hasLink: false });
     } else if (
       earlier === undefined ||
       state === undefined ||
@@ -234,7 +235,7 @@ export async function runListInvited(
   const list = await withSession(options, settings, terminal, (session) =>
     session.listInvitationLinks(),
   );
-  const { people: known } = await pinWallets(settings.home, list.links);
+  const known = await pinWallets(settings.home, list.links);
   const people = new Map(known.map((person) => [person.reference, person]));
   const rows = list.links.map((link) => {
     const { name, email, address: pinned } = people.get(link.reference) ?? {};

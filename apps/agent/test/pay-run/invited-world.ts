@@ -1,0 +1,108 @@
+/**
+ * Pay runs with invited people, who enrol as the test requires. Tests only.
+ *
+ * @module
+ */
+import { createFakeHolder } from '@pool/testkit';
+import {
+  type InvitedDeps,
+  payFirstRound,
+} from '../../../../packages/pay-run/src/commands/pay-invited.ts';
+import { payHeld } from '../../../../packages/pay-run/src/commands/resume.ts';
+import { nameInvited } from '../../../../packages/pay-run/src/ledger/invited-record.ts';
+import type { PayRunLedger } from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
+import type { AgentClient, InviteeState } from '../../../../packages/pay-run/src/ports.ts';
+import { createTestPayRun } from './test-pay-run.ts';
+
+export const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
+export const until = '2027-01-15';
+const expiresAt = '2026-12-28T08:00:00.000Z';
+export const unit = { symbol: 'USDC', decimals: 6 };
+
+/** People with addresses from line 2 on, then invited people, who have enrolled if `readyAtOnce` says so. */
+export function createWorld(readyAtOnce: readonly boolean[] = [true, false, false], people = 3) {
+  const test = createTestPayRun({ people });
+  const wallets = readyAtOnce.map((_, index) => createFakeHolder(20 + index));
+  const states = new Map<string, InviteeState>();
+  const personOf = (index: number): string => `person-${index}`;
+  function set(index: number, changes: Partial<InviteeState>): void {
+    const person = personOf(index);
+    states.set(person, { person, label: `Name ${index}`, state: 'opened', expiresAt, ...changes });
+  }
+  function enrol(index: number): void {
+    const wallet = wallets[index]!;
+    test.platform.enroll(wallet);
+    set(index, { state: 'eligible', address: wallet.address, isNew: true });
+  }
+  for (const [index, isReady] of readyAtOnce.entries()) {
+    if (isReady) {
+      enrol(index);
+    } else {
+      set(index, {});
+    }
+  }
+  const whole = [
+    ...test.entries.map((entry, index) => ({ ...entry, line: 2 + index })),
+    ...wallets.map((_, index) => ({
+      recipientAddress: nameInvited(personOf(index)),
+      amount: String(2_000 + index),
+      line: 2 + people + index,
+    })),
+  ];
+  const plan = { ...name, entries: whole, retry: [] };
+  const client: AgentClient = {
+    ...test.client,
+    // Of the many later payments that are asked for, the test's own are the first few. The others are answered at once.
+    find: async (key) =>
+      /#\d\d-/.test(key) && !test.state.submitted.includes(key)
+        ? undefined
+        : await test.client.find(key),
+  };
+  const deps = (ledger: PayRunLedger = test.ledger()): InvitedDeps => ({
+    ledger,
+    client,
+    nowMs: () => test.state.nowMs,
+    terminal: { isTty: false, write: (text) => void test.state.lines.push(text.trimEnd()) },
+    signal: test.state.interrupt.signal,
+    pollMs: 1,
+    readCeiling: async () => test.state.ceiling,
+    ask: undefined,
+    unit,
+    // Nobody is asked here.
+    acceptWallets: true,
+    invitations: {
+      readStates: async () => new Map(states),
+      confirm: async (shown) => {
+        for (const [person, state] of states) {
+          if (shown.has(person)) {
+            states.set(person, { ...state, isNew: false });
+          }
+        }
+      },
+    },
+  });
+  async function resume(changes: Partial<InvitedDeps> = {}) {
+    const record = await test.ledger().read(name);
+    return payHeld({ ...name, record: record! }, { ...deps(), ...changes });
+  }
+  return {
+    ...test,
+    test,
+    wallets,
+    plan,
+    deps,
+    set,
+    enrol,
+    first: (changes: Partial<InvitedDeps> = {}) =>
+      payFirstRound(plan, until, { ...deps(), ...changes }),
+    resume,
+    /** How often each line was paid, in the order of the roster. */
+    paid: (): readonly (readonly bigint[])[] =>
+      [
+        ...test.entries.map(({ recipientAddress }) => recipientAddress),
+        ...wallets.map(({ address }) => address),
+      ].map((address) => test.state.paid.get(address) ?? []),
+  };
+}
+
+export const once = [[1_000n], [1_001n], [1_002n], [2_000n], [2_001n], [2_002n]];
