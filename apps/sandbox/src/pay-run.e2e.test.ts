@@ -168,7 +168,10 @@ describe('disburse-agent for payroll staff', () => {
     expect(again.stdout).toContain('eligible: nobody has confirmed the wallet');
     expect(await countFundedBatches(stack.place)).toBe(batches + 1);
     const unasked = await resume();
-    expect(unasked).toMatchObject({ code: 5, stdout: expect.stringContaining('nobody has confirmed') });
+    expect(unasked).toMatchObject({
+      code: 5,
+      stdout: expect.stringContaining('nobody has confirmed'),
+    });
     const paid = await resume('--accept-wallets');
     expect(paid.code, paid.stderr).toBe(0);
     expect(paid.stderr).toContain(`ada@example.org: 2 USDC to ${holder.address}`);

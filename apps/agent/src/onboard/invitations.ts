@@ -64,7 +64,9 @@ export function createInvitations(login: EmployerLogin, terminal: Output['termin
       const people = readInvited(home);
       const shown = people.flatMap((first) => {
         const address = wallets.get(first.reference);
-        return address === undefined ? [] : [[findNewest(people, first).reference, address] as const];
+        return address === undefined
+          ? []
+          : [[findNewest(people, first).reference, address] as const];
       });
       await confirmWallets(home, new Map(shown));
     },

@@ -77,7 +77,9 @@ export async function pinWallets(
     const known = readInvited(home);
     const people = known.map((person) => {
       const address = named.get(person.reference);
-      return person.address !== undefined || address === undefined ? person : { ...person, address };
+      return person.address !== undefined || address === undefined
+        ? person
+        : { ...person, address };
     });
     return writeChanged(home, known, people);
   });
@@ -97,7 +99,9 @@ export async function confirmWallets(
     const people = known.map((person) => {
       const shown = wallets.get(person.reference)?.toLowerCase();
       const isShown = shown !== undefined && person.address?.toLowerCase() === shown;
-      return isShown && person.confirmed !== true ? { ...person, confirmed: true as const } : person;
+      return isShown && person.confirmed !== true
+        ? { ...person, confirmed: true as const }
+        : person;
     });
     writeChanged(home, known, people);
   });

@@ -166,7 +166,9 @@ it.each([
   await file.close();
   let printed = '';
   const output = {
-    out: (text: string): void => void (printed = text),
+    out: (text: string): void => {
+      printed = text;
+    },
     terminal: { isTty: false, write: () => undefined },
   };
   const payer = { ledger: place, openAgent: () => world.client, readChains: () => ({}) };

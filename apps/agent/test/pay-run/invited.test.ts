@@ -2,7 +2,10 @@
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { describeHeld } from '../../../../packages/pay-run/src/check/invited-standing.ts';
-import { parseUntil, payFirstRound } from '../../../../packages/pay-run/src/commands/pay-invited.ts';
+import {
+  parseUntil,
+  payFirstRound,
+} from '../../../../packages/pay-run/src/commands/pay-invited.ts';
 import { nameOfRound } from '../../../../packages/pay-run/src/ledger/invited-record.ts';
 import type { PayRunLedger } from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
 import { stateOf } from '../../../../packages/pay-run/src/report/split-report.ts';

@@ -144,10 +144,7 @@ export async function runDry(
   const ledger = await listAllPayRuns(place);
   const known = ledger.find(
     ({ chain, token, payRun, record }) =>
-      chain === plan.chain &&
-      token === plan.token &&
-      payRun === plan.payRun &&
-      isFixed(record),
+      chain === plan.chain && token === plan.token && payRun === plan.payRun && isFixed(record),
   );
   const finding = await withChecks((checks) =>
     options.split === true

@@ -167,7 +167,7 @@ export async function payFirstRound(
   until: string,
   deps: InvitedDeps,
 ): Promise<InvitedOutcome> {
-  const { client, terminal, unit } = deps;
+  const { terminal, unit } = deps;
   const record = await deps.ledger.read(plan);
   const first = await planFirstRound(plan, until, record, {
     ...createStanding(deps),

@@ -75,7 +75,9 @@ export async function showPayRun(
   output.out(
     options.json === true
       ? JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2)
-      : views.flatMap((view) => [describeHead(view, payer, views), ...describeParts(view)]).join('\n'),
+      : views
+          .flatMap((view) => [describeHead(view, payer, views), ...describeParts(view)])
+          .join('\n'),
   );
   return exitCodes.ok;
 }

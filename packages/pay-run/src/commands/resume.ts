@@ -31,7 +31,13 @@ import {
 import type { Output, Payer } from '../ports.ts';
 import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../report/split-report.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
-import { createStanding, describeHeldBack, type InvitedDeps, isOver, mapWallets } from './pay-invited.ts';
+import {
+  createStanding,
+  describeHeldBack,
+  type InvitedDeps,
+  isOver,
+  mapWallets,
+} from './pay-invited.ts';
 import { resolveTarget } from './pay-roster.ts';
 import { findLabel, type PayRunsOptions } from './pay-runs.ts';
 
@@ -250,9 +256,7 @@ function report(
             ...{ payRun, chain, token, until },
             payments: payments.map(({ plan, outcome }) => createSplitDocument(plan, outcome)),
             heldBack: listHeld(held),
-            ...(stop === undefined
-              ? {}
-              : { stopped: { code: stop.code, message: stop.message } }),
+            ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
           },
           null,
           2,

@@ -78,7 +78,9 @@ export async function hasAnyPayment(
   client: Pick<AgentClient, 'find'>,
 ): Promise<boolean> {
   for (let count = 1; count <= largest; count += 1) {
-    if ((await client.find(computePartKey({ ...name, part: 1, count, attempt: 1 }))) !== undefined) {
+    if (
+      (await client.find(computePartKey({ ...name, part: 1, count, attempt: 1 }))) !== undefined
+    ) {
       return true;
     }
   }

@@ -8,7 +8,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
-import { checkParts, createRequest, describeIssue, isFinding, type PartIssue } from '../check/check-parts.ts';
+import {
+  checkParts,
+  createRequest,
+  describeIssue,
+  isFinding,
+  type PartIssue,
+} from '../check/check-parts.ts';
 import type { ApprovePayment } from '../check/confirm-payment.ts';
 import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import { isRound } from '../ledger/invited-record.ts';

@@ -75,7 +75,7 @@ describe('describeSplit', () => {
       'pay run 2026-11: 1 of 3 parts paid, 2 of 5 recipients, 0.00002 of 0.00005 USDC',
       'part 1: paid: 2 recipient(s) in 0x5c',
       'part 2: failed: unregistered-recipient: why',
-      '  nothing of it was paid: correct the cause, then run the same command with --retry 2',
+      '  nothing of it was paid: correct the cause, then run the same command with --split --retry 2',
       'part 3: not submitted, 1 recipient(s)',
       '  run the same command again to continue',
     ]);
