@@ -76,6 +76,9 @@ addCommand('up', 'start everything and keep it up')
         say(`  ${name.padEnd(12)} ${value}`);
       }
       say(`  everything   ${sandboxFilePath(directory)}`);
+      if (outcome.invitation !== undefined) {
+        say(`  ${'invitation'.padEnd(12)} ${outcome.invitation}   open it to make an account`);
+      }
       for (const line of describeUse(directory, file)) {
         say(line);
       }
@@ -116,6 +119,7 @@ program
   .option('--roster <file>', 'CSV: address,amount[,memo]', resolve(root, 'examples/roster.csv'))
   .option('--token <symbol>', 'which test token to pay in', 'USDC')
   .option('--dir <folder>', 'where the demo creates its folder', defaultDirectory)
+  .option('--keep', 'keep everything up until Ctrl-C, for the payee’s page in a browser')
   .addOption(signerOption())
   .action(
     async ({
@@ -123,16 +127,26 @@ program
       token,
       dir,
       signer,
-    }: CommonOptions & { roster: string; token: string; signer: SignerKind }) => {
+      keep,
+    }: CommonOptions & {
+      roster: string;
+      token: string;
+      signer: SignerKind;
+      keep?: boolean;
+    }) => {
       process.exitCode = await runDemo({
         parent: resolve(dir),
         // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
         rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
         token,
         signer,
+        isKept: keep === true,
       });
       if (process.exitCode === 0) {
         say('\nNext:');
+        if (keep !== true) {
+          say('  npm start -- --keep    the same, and open an account in a browser afterwards');
+        }
         say(`  ${pnpm} sandbox up    start a deployment that stays up; it prints how to use it`);
         say(
           '  npm start -- --roster my.csv    pay your own list to addresses of examples/roster.csv',
@@ -165,8 +179,10 @@ function quote(path: string): string {
 
 function describe(file: SandboxFile): Readonly<Record<string, string>> {
   const { agentUrl, platformUrl, gateUrl, rpcUrl, signer, custodianUrl, approveHome } = file;
+  const { payeePageUrl } = file;
   return {
     ...{ agentUrl, platformUrl, gateUrl, rpcUrl, signer },
+    ...(payeePageUrl === undefined ? {} : { payeePageUrl }),
     ...(custodianUrl === undefined ? {} : { custodianUrl }),
     ...(approveHome === undefined ? {} : { approveHome }),
   };

@@ -1,24 +1,20 @@
 // The payee's page with real services: an invitation, an account with a passkey, a payment of the employer, a withdrawal with a proof of the
 // page, and the account restored from its words in another browser, whose authenticator has no PRF.
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createArtifactStore } from '@pool/circuits';
-import { type ChainsFile, Secret } from '@pool/core';
+import { join } from 'node:path';
+import { Secret } from '@pool/core';
 import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
-import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from './chain/people.ts';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
 import { createHolderAccount } from './fixtures/holder-account.ts';
 import { startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { createPayeePage } from './stack/payee-page.ts';
 
 type Page = Awaited<ReturnType<typeof openPage>>['page'];
-
-const app = resolve(import.meta.dirname, '../../payee');
-const circuit = 'spend-2x4';
 
 describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)", () => {
   let folder: string;
@@ -27,25 +23,10 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
   let pageUrl: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pool-payee-'));
-    const files = await createArtifactStore({ keyForm: 'compact' }).ensureArtifacts(circuit);
-    await build({
-      configFile: join(app, 'vite.config.js'),
-      root: app,
-      logLevel: 'error',
-      build: { outDir: folder, emptyOutDir: true },
-    });
-    const circuits = join(folder, 'circuits', circuit);
-    await cp(String(files.wasm), join(circuits, 'circuit.wasm'));
-    await cp(String(files.zkey), join(circuits, 'proving-key.pzky'));
-    await writeFile(join(circuits, 'verification-key.json'), JSON.stringify(files.verificationKey));
-    stack = await startTestStack({
-      holderCount: 1,
-      async placePayeePage(chains: ChainsFile) {
-        await writeFile(join(folder, 'chains.json'), JSON.stringify(chains));
-        return folder;
-      },
-    });
-    pageUrl = `http://localhost:${new URL(stack.platformUrl).port}/payee/`;
+    const payeePage = createPayeePage(folder);
+    await payeePage.placeKeys();
+    stack = await startTestStack({ holderCount: 1, placePayeePage: payeePage.place });
+    pageUrl = String(stack.payeePageUrl);
     browser = await openBrowser();
   });
   afterAll(async () => {

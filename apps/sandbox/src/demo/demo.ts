@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import {
@@ -27,6 +28,7 @@ import { openProcessLedger, type ProcessLedger } from '../processes/process-ledg
 import { createProgress, type Progress } from '../processes/progress.ts';
 import type { HeadlessHolder, HolderSigner } from '../stack/headless-holder.ts';
 import { readStatus } from '../stack/lifecycle.ts';
+import { createInvitation, createPayeePage, type PayeePage } from '../stack/payee-page.ts';
 import { removeDeployment, writeSandboxFile } from '../stack/sandbox-file.ts';
 import { type Stack, startStack } from '../stack/stack.ts';
 import {
@@ -88,6 +90,8 @@ export type DemoOptions = {
   readonly token: string;
   /** Where the keys of the funder and of the first recipient are. */
   readonly signer: SignerKind;
+  /** Keeps everything up after the payment, until Ctrl-C. */
+  readonly isKept: boolean;
 };
 
 const payRun = 'demo';
@@ -120,7 +124,19 @@ export async function runDemo(options: DemoOptions): Promise<number> {
         'A sandbox is already up; this demonstration runs beside it, in a deployment of its own.',
       );
     }
-    succeeded = await payAndReport(options, directory, ledger, progress);
+    const page = createPayeePage(join(directory, 'payee-page'));
+    succeeded = await payAndReport(
+      options,
+      { directory, ledger, progress, page },
+      async (stack) => {
+        await page.placeKeys();
+        say(`\nAn invitation into the payee’s page: ${await createInvitation(stack)}`);
+        say('Open it in a browser on this machine. Ctrl-C stops everything.');
+        process.off('SIGINT', interrupt);
+        process.off('SIGTERM', interrupt);
+        await waitForInterrupt();
+      },
+    );
     return succeeded ? 0 : 1;
   } catch (error) {
     progress.fail();
@@ -142,20 +158,39 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   }
 }
 
+type Demo = {
+  readonly directory: string;
+  readonly ledger: ProcessLedger;
+  readonly progress: Progress;
+  readonly page: PayeePage;
+};
+
+/** @param keep - called at the end, if the deployment is to stay up */
 async function payAndReport(
   options: DemoOptions,
-  directory: string,
-  ledger: ProcessLedger,
-  progress: Progress,
+  demo: Demo,
+  keep: (stack: Stack) => Promise<void>,
 ): Promise<boolean> {
   const people = chooseDemoPeople(options.rosterPath);
-  const { stack, spender } = await startDeployment(
-    options.signer,
-    people,
-    directory,
-    ledger,
-    progress,
-  );
+  const { stack, spender } = await startDeployment(options.signer, people, demo);
+  say(`The payee’s page is at ${stack.payeePageUrl} while this runs.`);
+  const isPaid = await payRoster(options, demo.progress, stack, spender);
+  if (isPaid && options.isKept) {
+    await keep(stack);
+  }
+  return isPaid;
+}
+
+async function waitForInterrupt(): Promise<void> {
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+}
+
+async function payRoster(
+  options: DemoOptions,
+  progress: Progress,
+  stack: Stack,
+  spender: HeadlessHolder | undefined,
+): Promise<boolean> {
   const place = writeSandboxFile(stack);
   const command = ['disburse', '--file', options.rosterPath, '--pay-run', payRun];
   const target = ['--token', options.token];
@@ -212,9 +247,7 @@ async function payAndReport(
 async function startDeployment(
   signer: SignerKind,
   { isEnrolled, spenderKey, enrolledKeys }: DemoPeople,
-  directory: string,
-  ledger: ProcessLedger,
-  progress: Progress,
+  { directory, ledger, progress, page }: Demo,
 ): Promise<{ readonly stack: Stack; readonly spender: HeadlessHolder | undefined }> {
   let spender: HeadlessHolder | undefined;
   let keys: Holder | undefined;
@@ -228,6 +261,7 @@ async function startDeployment(
   };
   const stack = await startStack({
     ...{ directory, ledger, isEnrolled, onStep: progress.step },
+    placePayeePage: page.place,
     ...(signer === 'local-key' ? {} : { custody: { kind: signer, holders } }),
     alsoEnrol: async (place, custody) => {
       spender =

@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { join } from 'node:path';
 import { PoolError } from '@pool/core';
 import type { SignerKind } from '../custody/custody-place.ts';
 import { ensureProvingKey } from '../processes/artifacts.ts';
 import { lockDirectory } from '../processes/directory-lock.ts';
 import { openProcessLedger } from '../processes/process-ledger.ts';
 import type { Progress } from '../processes/progress.ts';
+import { createInvitation, createPayeePage } from './payee-page.ts';
 import {
   readSandboxFile,
   removeDeployment,
@@ -38,7 +40,12 @@ export async function bringUp(options: {
   /** Where the funder's key is. */
   readonly signer: SignerKind;
   readonly progress: Progress;
-}): Promise<{ readonly alreadyUp: boolean; readonly file: SandboxFile }> {
+}): Promise<{
+  readonly alreadyUp: boolean;
+  readonly file: SandboxFile;
+  /** Opens the payee's page for a new person, once. Undefined: the sandbox was up. */
+  readonly invitation?: string;
+}> {
   const { directory, progress } = options;
   const lock = lockDirectory(directory);
   const ledger = openProcessLedger(directory);
@@ -63,18 +70,23 @@ export async function bringUp(options: {
       );
     }
     removeDeployment(directory, { keepLogs: false });
+    const page = createPayeePage(join(directory, 'payee-page'));
     await ensureProvingKey('fund-16', progress);
+    await ensureProvingKey('spend-2x4', progress);
+    await page.placeKeys();
     const stack = await startStack({
       directory,
       ledger,
       holderCount: options.holderCount,
+      placePayeePage: page.place,
       ...(options.signer === 'local-key'
         ? {}
         : { custody: { kind: options.signer, holders: async () => [] } }),
       onStep: progress.step,
     });
+    const invitation = await createInvitation(stack);
     progress.done();
-    return { alreadyUp: false, file: writeSandboxFile(stack) };
+    return { alreadyUp: false, file: writeSandboxFile(stack), invitation };
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);

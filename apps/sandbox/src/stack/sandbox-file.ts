@@ -27,6 +27,8 @@ function describeStack(stack: Stack) {
     agentUrl: stack.agent.url,
     platformUrl: stack.platformUrl,
     gateUrl: stack.gateUrl,
+    // Where payees open their accounts.
+    ...(stack.payeePageUrl === undefined ? {} : { payeePageUrl: stack.payeePageUrl }),
     rpcUrl: stack.rpcUrl,
     /** Chain key, as requests name it. */
     chain: stack.chain,
@@ -77,6 +79,7 @@ export function removeDeployment(directory: string, options: { readonly keepLogs
     ...listHomes(directory),
     'platform-data',
     'gate-data',
+    'payee-page',
     'custody',
     ...(options.keepLogs ? [] : ['logs']),
   ];

@@ -113,6 +113,8 @@ export type Stack = {
   readonly rpcUrl: string;
   readonly platformUrl: string;
   readonly gateUrl: string;
+  /** Undefined: the platform serves no page. */
+  readonly payeePageUrl: string | undefined;
   readonly deployed: DeployedChain;
   readonly chains: ChainsFile;
   readonly gateClients: GateClients;
@@ -334,6 +336,8 @@ async function startServices(
     rpcUrl,
     platformUrl,
     gateUrl,
+    // Passkeys are bound to names, and an IP address is none.
+    payeePageUrl: payeePage === undefined ? undefined : `http://localhost:${platformPort}/payee/`,
     deployed,
     chains,
     gateClients,
