@@ -48,6 +48,8 @@ const errors: Readonly<Record<string, string>> = {
   insufficient_funds: 'Your account does not have that much. Enter a smaller amount.',
   invalid_account_file:
     'What this browser stores of your account was changed or damaged. Restore the account from your words.',
+  invalid_configuration:
+    'The settings of this page do not fit your account: it belongs to another platform, or the settings are wrong. Tell whoever runs this page. Your account is not lost.',
   invalid_contact:
     'This name cannot be used: it is taken, or it looks like that of another contact. Choose another one.',
   invalid_recovery_words:

@@ -63,14 +63,17 @@ describe.skipIf(!hasBrowser)(
     });
 
     /** A server whose files can be replaced. */
-    async function openServer(first: (typeof titles)[number]) {
+    async function openServer(
+      first: (typeof titles)[number],
+      { port = 0, connectTo = [] }: { readonly port?: number; readonly connectTo?: string[] } = {},
+    ) {
       const folder = await makeFolder();
       const shell = createShell({
         ...{ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: 'hosts' },
       });
-      addPageFolder(shell, { path: '/payee', folder });
+      addPageFolder(shell, { path: '/payee', folder, connectTo });
       const server = await serveHttp((request, from) => shell.fetch(request, from), {
-        ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
+        ...{ host: '127.0.0.1', port, onRefused: () => undefined },
       });
       async function put(release: (typeof titles)[number]): Promise<void> {
         await rm(folder, { recursive: true, force: true });
@@ -138,6 +141,27 @@ describe.skipIf(!hasBrowser)(
       await titled(titles[0]);
       await runs(await digestOf(folders[titles[0]]));
       expect(await page.getByText('The server has another version').count()).toBe(0);
+    });
+
+    it('asks the nodes that its server allows now', async () => {
+      const server = await openServer(titles[0]);
+      const { page, runs } = await visit(server.url);
+      const digest = await digestOf(folders[titles[0]]);
+      await runs(digest);
+      const ask = () =>
+        page.evaluate(`new Promise((resolve) => {
+        addEventListener('securitypolicyviolation', () => resolve('stopped'));
+        fetch('http://127.0.0.1:4999').catch(() => setTimeout(() => resolve('asked'), 500));
+      })`);
+      expect(await ask()).toBe('stopped');
+      await server.close();
+      const port = Number(new URL(server.url).port);
+      await openServer(titles[0], { port, connectTo: ['http://127.0.0.1:4999'] });
+      await page.reload();
+      await runs(digest);
+      await page.reload();
+      await runs(digest);
+      expect(await ask()).toBe('asked');
     });
 
     it('runs no script that was changed after the build, at the first visit', async () => {

@@ -10,6 +10,7 @@ type TestCalls = {
   readonly work: Call<undefined, string>;
   readonly size: Call<Uint8Array, number>;
   readonly wait: Call<undefined, never>;
+  readonly locked: Call<undefined, never>;
 };
 
 const handlers: CallHandlers<TestCalls> = {
@@ -25,6 +26,9 @@ const handlers: CallHandlers<TestCalls> = {
   },
   size: async (bytes) => bytes.length,
   wait: () => new Promise(() => undefined),
+  locked() {
+    throw new PoolError('stopping', 'it is locked');
+  },
 };
 
 function open() {
@@ -75,6 +79,14 @@ describe('calls into a worker', () => {
       ...{ name: 'PoolError', code: 'platform_unreachable', message: 'no answer' },
       ...{ retryable: true, details: { seconds: 3 } },
     });
+    caller.end();
+  });
+
+  it('fail with what is thrown at once, and the worker lives on', async () => {
+    const { caller, started } = open();
+    await expect(caller.call('locked', undefined)).rejects.toMatchObject({ code: 'stopping' });
+    expect(await caller.call('add', [1, 1n])).toBe(2n);
+    expect(started()).toBe(1);
     caller.end();
   });
 

@@ -134,7 +134,9 @@ export function serveCalls<TCalls>(scope: MessagePlace, handlers: CallHandlers<T
     const { id, name, input } = (event as MessageEvent<Request>).data;
     const handler = handlers[name as keyof TCalls] as unknown as Handler;
     const onProgress: OnProgress = (progress) => answer({ kind: 'progress', id, progress });
-    handler(input, onProgress).then(
+    // What a handler throws before it waits is an answer too.
+    const called = Promise.resolve().then(() => handler(input, onProgress));
+    called.then(
       (result) => answer({ kind: 'result', id, result }),
       (error: unknown) => answer(describeError(id, error)),
     );

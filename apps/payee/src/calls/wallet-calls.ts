@@ -54,8 +54,10 @@ export type WalletCalls = {
   readonly restoreAccount: Call<string, Identity>;
   readonly confirmWords: Call<readonly string[], void>;
   readonly addSlot: Call<NewSlot, void>;
-  /** Opens the account of the draft. `file` is to be stored. Undefined: it has no passkey, and nothing is stored. */
-  readonly finish: Call<undefined, OpenedWallet & { readonly file: string | undefined }>;
+  /** The text of the draft's account file, which the window stores first. Undefined: it has no passkey, and nothing is stored. */
+  readonly createFile: Call<undefined, string | undefined>;
+  /** Opens the account of the draft, and forgets the draft. */
+  readonly openDraft: Call<undefined, OpenedWallet>;
   readonly unlock: Call<OpenableFile, OpenedWallet & { readonly file: string }>;
   /** The text of the file with one more passkey. */
   readonly addPasskey: Call<OpenableFile & { readonly slot: NewSlot }, string>;

@@ -32,15 +32,27 @@ type Accepted = readonly [string, ...string[]];
 
 const scope = globalThis as unknown as WorkerScope;
 const folder = new URL(scope.registration.scope);
-const prefix = 'pool-release-';
+/** Caches are of the origin, which can have a copy of the page in another folder. */
+const prefix = `pool-release-${folder.pathname}-`;
 /** Its one entry is the list of accepted releases. */
-const stateCache = 'pool-releases';
+const stateCache = `pool-releases-${folder.pathname}`;
 /** What the server had beside the release. */
-const serverCache = 'pool-server-files';
+const serverCache = `pool-server-files-${folder.pathname}`;
 const stateUrl = new URL('accepted-releases', folder).href;
+const policyHeader = 'content-security-policy';
 const digestOfThis = toDigest(new TextEncoder().encode(__POOL_RELEASE__));
 
-scope.addEventListener('install', (event) => event.waitUntil(install()));
+scope.addEventListener('install', (event) =>
+  event.waitUntil(
+    install().catch(async (error: unknown) => {
+      // Part of a release is of no use, and takes room that payments need.
+      const accepted = await readAccepted();
+      const name = prefix + (await digestOfThis);
+      if (accepted === undefined || prefix + accepted[0] !== name) await caches.delete(name);
+      throw error;
+    }),
+  ),
+);
 scope.addEventListener('activate', (event) => event.waitUntil(scope.clients.claim()));
 scope.addEventListener('fetch', (event) => {
   const name = toFileName(event.request);
@@ -67,10 +79,7 @@ async function install(): Promise<void> {
       if (!response.ok || (await toDigest(bytes)) !== expected) {
         throw new Error(`${name} is not the file of release ${digest}`);
       }
-      const headers = new Headers(response.headers);
-      headers.delete('content-encoding');
-      headers.delete('content-length');
-      await cache.put(url, new Response(bytes, { headers }));
+      await cache.put(url, new Response(bytes, { headers: ownHeaders(response) }));
     }),
   );
   const accepted = (await readAccepted()) ?? [digest];
@@ -84,6 +93,14 @@ async function install(): Promise<void> {
   );
   // Safe at once: it serves the accepted release, whichever worker runs.
   await scope.skipWaiting();
+}
+
+/** Without those of one transfer. */
+function ownHeaders(response: Response): Headers {
+  const headers = new Headers(response.headers);
+  headers.delete('content-encoding');
+  headers.delete('content-length');
+  return headers;
 }
 
 /** Undefined: not of this folder. */
@@ -100,16 +117,18 @@ function toFileName(request: Request): string | undefined {
   return name === '' ? 'index.html' : name;
 }
 
-/** The file of the accepted release; a tab that is older than it has files of its own release. */
+/** The file of the accepted release; a tab that is older than it has files of its own release. Reading makes no cache. */
 async function answer(request: Request, name: string): Promise<Response> {
   const url = new URL(name, folder);
-  const accepted = await readAccepted();
-  const own = accepted && (await (await caches.open(prefix + accepted[0])).match(url));
-  if (own !== undefined) return own;
+  const accepted = await readAccepted().catch(() => undefined);
+  if (accepted !== undefined) {
+    const own = await find(url, prefix + accepted[0]);
+    if (own !== undefined) return own;
+  }
   if (request.mode !== 'navigate') {
-    for (const cache of await caches.keys()) {
-      const kept = cache.startsWith(prefix) && (await (await caches.open(cache)).match(url));
-      if (kept) return kept;
+    for (const cacheName of await caches.keys()) {
+      const kept = cacheName.startsWith(prefix) ? await find(url, cacheName) : undefined;
+      if (kept !== undefined) return kept;
     }
   }
   return name === 'chains.json' || name.startsWith('circuits/')
@@ -117,24 +136,57 @@ async function answer(request: Request, name: string): Promise<Response> {
     : await fetch(request);
 }
 
+/** A disk that fails answers like an empty one: the server has the file too. */
+async function find(url: URL | Request, cacheName: string): Promise<Response | undefined> {
+  return await caches.match(url, { cacheName, ignoreMethod: true }).catch(() => undefined);
+}
+
 /** A HEAD request asks whether a kept file is still the server's. */
 async function askServer(request: Request): Promise<Response> {
-  const cache = await caches.open(serverCache);
   const response = await fetch(request).catch(() => undefined);
   if (response?.ok) {
-    // Beside the reader, who sees its progress. A disk that is full keeps nothing.
-    if (request.method === 'GET') cache.put(request, response.clone()).catch(() => undefined);
+    if (request.method === 'GET') {
+      // Beside the reader, who sees its progress. A disk that is full keeps nothing.
+      const copy = response.clone();
+      caches.open(serverCache).then(
+        (cache) => cache.put(request, copy).catch(() => undefined),
+        () => undefined,
+      );
+    }
     return response;
   }
-  const kept = await cache.match(request, { ignoreMethod: true });
+  const kept = await find(request, serverCache);
   if (kept === undefined) return response ?? Response.error();
   return request.method === 'GET' ? kept : new Response(null, kept);
+}
+
+/**
+ * The files are of the release, and their policy is of the server: it names the nodes of `chains.json`, which change without a release. What
+ * the server says now holds from the next load.
+ */
+async function refreshHeaders(digest: string): Promise<void> {
+  const cache = await caches.open(prefix + digest);
+  for (const request of await cache.keys()) {
+    const kept = await cache.match(request);
+    const now = await fetch(request.url, { method: 'HEAD', cache: 'no-cache' });
+    if (kept === undefined || !now.ok) continue;
+    if (kept.headers.get(policyHeader) === now.headers.get(policyHeader)) {
+      // One policy for all files but those of the auditor's page.
+      if (request.url.endsWith('.js')) return;
+      continue;
+    }
+    await cache.put(request, new Response(await kept.arrayBuffer(), { headers: ownHeaders(now) }));
+  }
 }
 
 async function handle(request: ReleaseRequest): Promise<ReleaseState> {
   const digest = await digestOfThis;
   const accepted = (await readAccepted()) ?? [digest];
-  if (request.kind === 'accept' && request.digest === digest && accepted[0] !== digest) {
+  if (request.kind === 'state') {
+    await refreshHeaders(accepted[0]).catch(() => undefined);
+  }
+  const isWhole = (await find(new URL('index.html', folder), prefix + digest)) !== undefined;
+  if (request.kind === 'accept' && request.digest === digest && accepted[0] !== digest && isWhole) {
     const earlier = accepted.filter((other) => other !== digest);
     await writeAccepted([digest, ...earlier]);
     return { active: digest, offered: undefined, isEarlier: false };
@@ -148,7 +200,7 @@ async function handle(request: ReleaseRequest): Promise<ReleaseState> {
 }
 
 async function readAccepted(): Promise<Accepted | undefined> {
-  const stored = await (await caches.open(stateCache)).match(stateUrl);
+  const stored = await caches.match(stateUrl, { cacheName: stateCache });
   return stored && ((await stored.json()) as Accepted);
 }
 

@@ -37,13 +37,25 @@ export async function readStoredAccount(): Promise<string | undefined> {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** On disk when it returns. Another account of this browser is replaced: its words open it. */
-export async function storeAccount(text: string): Promise<void> {
-  await inStore(async (database) => {
-    const change = database.transaction(table, 'readwrite', { durability: 'strict' });
-    await change.store.put(text, key);
-    await change.done;
+/**
+ * Changes the account file. One tab does so at a time, also while it asks for passkeys. On disk when it returns. An account that is replaced
+ * is opened by its words.
+ *
+ * @param change - gets the text of the file, undefined if there is none
+ */
+export async function changeAccount(
+  change: (stored: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  await navigator.locks.request('pool-account-file', async () => {
+    const before = await readStoredAccount();
+    const after = await change(before);
+    if (after === undefined || after === before) return;
+    await inStore(async (database) => {
+      const writing = database.transaction(table, 'readwrite', { durability: 'strict' });
+      await writing.store.put(after, key);
+      await writing.done;
+    });
+    // The browser may still refuse, and delete the file when the disk is full. The words open the account then.
+    await navigator.storage.persist();
   });
-  // The browser may still refuse, and delete the file when the disk is full. The words open the account then.
-  await navigator.storage.persist();
 }

@@ -7,7 +7,12 @@
 import { type Hex, PoolError } from '@pool/core';
 import { createPasskey, createSlotSalt, type NewSlot, readPasskey } from '@pool/wallet/browser';
 import type { Caller } from '../calls/call-protocol.ts';
-import type { OpenableFile, OpenedWallet, WalletCalls } from '../calls/wallet-calls.ts';
+import type {
+  OpenableFile,
+  OpenedWallet,
+  StoredAccount,
+  WalletCalls,
+} from '../calls/wallet-calls.ts';
 import type {
   AccountDraft,
   Identity,
@@ -16,7 +21,7 @@ import type {
   PayeePasskeys,
   PayeeWallet,
 } from '../wallet-port.ts';
-import { readStoredAccount, storeAccount } from './account-store.ts';
+import { changeAccount, readStoredAccount } from './account-store.ts';
 
 /** A lock does not wait longer for the wallet: ending the worker takes everything, in milliseconds. */
 const closePatienceMs = 2_000;
@@ -56,14 +61,6 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
     return 'added';
   }
 
-  async function readStored(): Promise<string> {
-    const stored = await readStoredAccount();
-    if (stored === undefined) {
-      throw new PoolError('account_not_opened', 'this browser does not keep the account');
-    }
-    return stored;
-  }
-
   /** Asks for a passkey of the account. */
   async function readKey(file: string): Promise<OpenableFile> {
     const { slots } = await caller.call('readAccountFile', file);
@@ -80,44 +77,64 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
   async function unlock(text: string): Promise<PayeeWallet> {
     const opening = await readKey(text);
     const { file, ...opened } = await caller.call('unlock', opening, giveAway(opening.key.prf));
-    await storeAccount(file);
-    return createWallet(caller, opened, passkeys);
+    if (file !== text) {
+      // It says that this passkey was tried. What another tab stored meanwhile is newer, and a full disk does not lock the account.
+      await changeAccount(async (stored) => (stored === text ? file : stored)).catch(
+        () => undefined,
+      );
+    }
+    return open(opened);
   }
 
-  const passkeys: PayeePasskeys = {
-    async list() {
-      const stored = await readStoredAccount();
-      if (stored === undefined) return [];
-      const { slots } = await caller.call('readAccountFile', stored);
-      return slots.map(({ credentialId, label, createdAt }) => ({
-        ...{ id: credentialId, label, madeAt: createdAt },
-      }));
-    },
-    async add(label) {
-      const stored = await readStored();
-      const { identity, slots } = await caller.call('readAccountFile', stored);
-      const known = slots.map(({ credentialId }) => credentialId);
-      const opening = await readKey(stored);
-      const slot = await makePasskey(identity, label, known);
-      if (typeof slot === 'string') {
-        opening.key.prf.fill(0);
-        return slot;
+  const open = (opened: OpenedWallet): PayeeWallet =>
+    createWallet(caller, opened, createPasskeys(opened.identity));
+
+  /** Of an account that is open: this browser may keep another one. */
+  function createPasskeys(identity: Identity): PayeePasskeys {
+    async function findSlots(stored: string | undefined): Promise<StoredAccount['slots']> {
+      const found = stored === undefined ? undefined : await caller.call('readAccountFile', stored);
+      return found?.identity.walletPub === identity.walletPub ? found.slots : [];
+    }
+    /** @throws PoolError `account_not_opened` */
+    async function requireOwn(stored: string | undefined): Promise<string> {
+      if (stored === undefined || (await findSlots(stored)).length === 0) {
+        throw new PoolError('account_not_opened', 'this browser does not keep the account');
       }
-      const given = { ...opening, slot };
-      const transfer = [giveAway(opening.key.prf), giveAway(slot.prf)].flatMap(
-        (one) => one.transfer,
-      );
-      const file = await caller.call('addPasskey', given, { transfer });
-      await storeAccount(file);
-      return 'added';
-    },
-    async remove(credentialId) {
-      const opening = await readKey(await readStored());
-      const given = { ...opening, credentialId };
-      await storeAccount(await caller.call('removePasskey', given, giveAway(opening.key.prf)));
-    },
-    exportFile: readStored,
-  };
+      return stored;
+    }
+    return {
+      async list() {
+        const slots = await findSlots(await readStoredAccount());
+        return slots.map(({ credentialId, label, createdAt }) => ({
+          ...{ id: credentialId, label, madeAt: createdAt },
+        }));
+      },
+      async add(label) {
+        let outcome: PasskeyOutcome = 'added';
+        await changeAccount(async (text) => {
+          const stored = await requireOwn(text);
+          const known = (await findSlots(stored)).map(({ credentialId }) => credentialId);
+          const opening = await readKey(stored);
+          const slot = await makePasskey(identity, label, known);
+          if (typeof slot === 'string') {
+            opening.key.prf.fill(0);
+            outcome = slot;
+            return stored;
+          }
+          const transfer = [opening.key.prf, slot.prf].flatMap((prf) => giveAway(prf).transfer);
+          return await caller.call('addPasskey', { ...opening, slot }, { transfer });
+        });
+        return outcome;
+      },
+      remove: (credentialId) =>
+        changeAccount(async (text) => {
+          const opening = await readKey(await requireOwn(text));
+          const given = { ...opening, credentialId };
+          return await caller.call('removePasskey', given, giveAway(opening.key.prf));
+        }),
+      exportFile: async () => await requireOwn(await readStoredAccount()),
+    };
+  }
 
   const createDraft = (identity: Identity, words: AccountDraft['words']): AccountDraft => ({
     identity,
@@ -125,9 +142,9 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
     addPasskey: () => addFirstPasskey(identity),
     confirmWords: (typed) => caller.call('confirmWords', typed),
     async finish() {
-      const { file, ...opened } = await caller.call('finish', undefined);
-      if (file !== undefined) await storeAccount(file);
-      return createWallet(caller, opened, passkeys);
+      const file = await caller.call('createFile', undefined);
+      if (file !== undefined) await changeAccount(async () => file);
+      return open(await caller.call('openDraft', undefined));
     },
     discard: async () => caller.end(),
   });
@@ -144,8 +161,18 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
     },
     restoreAccount: async (words) =>
       createDraft(await caller.call('restoreAccount', words), undefined),
-    unlock: async () => await unlock(await readStored()),
-    importFile: unlock,
+    async unlock() {
+      const stored = await readStoredAccount();
+      if (stored === undefined) {
+        throw new PoolError('account_not_opened', 'this browser does not keep the account');
+      }
+      return await unlock(stored);
+    },
+    async importFile(text) {
+      const wallet = await unlock(text);
+      await changeAccount(async () => text);
+      return wallet;
+    },
   };
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { HistoryEntry } from '@pool/api';
-import { type EvmAddress, PoolError, parseEvmAddress, parseWalletPub, Secret } from '@pool/core';
+import { PoolError, parseWalletPub, Secret } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
 import { type Contact as KnownContact, type SpendEvent, serializeDisclosure } from '@pool/wallet';
 import {
@@ -94,14 +94,7 @@ export async function openPayeeWallet(
         }),
       ),
     async savedAddresses() {
-      const addresses = new Set<EvmAddress>();
-      for (const symbol of symbols) {
-        for (const entry of (await readAll(wallet, symbol)).entries) {
-          if (entry.kind === 'send' && entry.address !== address)
-            addresses.add(parseEvmAddress(entry.address));
-        }
-      }
-      return [...addresses];
+      return (await wallet.listDestinations()).filter((destination) => destination !== address);
     },
     async planWithdrawal(withdrawal) {
       const { changeAmount } = await wallet.planWithdrawal(withdrawal);

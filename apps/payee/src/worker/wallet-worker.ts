@@ -77,11 +77,23 @@ async function begin(seed: Seed, words: string | undefined): Promise<Identity> {
   return { walletPub, address };
 }
 
-/** Wipes the seed: the keys that derive from it stay until the wallet is closed. */
-async function open(seed: Seed) {
+/**
+ * Wipes the seed: the keys that derive from it stay until the wallet is closed.
+ * @param file - of the account. Undefined: it is not stored
+ */
+async function open(seed: Seed, file?: AccountFile) {
   try {
     const place = await findPlace();
-    const account = await openAccount(seed, place.evidence.domain);
+    const { domain } = place.evidence;
+    const account = await openAccount(seed, domain);
+    if (file !== undefined && file.encryptionPublicKey !== account.encryptionPublicKey) {
+      account.close();
+      throw new PoolError(
+        'invalid_configuration',
+        `the account is of the platform ${file.domain}, and this page is set up for ${domain}; with another domain the account would not find its payments`,
+      );
+    }
+    await wallet?.close().catch(() => undefined);
     wallet = await openPayeeWallet(place, account).catch((error: unknown) => {
       account.close();
       throw error;
@@ -92,6 +104,7 @@ async function open(seed: Seed) {
   }
 }
 
+/** Undefined: the account has no passkey, so nothing is stored. */
 async function createFile({ seed, words, slot }: Draft): Promise<string | undefined> {
   if (slot === undefined) return undefined;
   const { domain } = (await findPlace()).evidence;
@@ -173,17 +186,18 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   async addSlot(slot) {
     currentDraft().slot = slot;
   },
-  async finish() {
-    const made = currentDraft();
-    const file = await createFile(made);
-    const facts = await open(made.seed);
+  createFile: () => createFile(currentDraft()),
+  async openDraft() {
+    const { seed } = currentDraft();
+    // A copy: after a failure it can be tried again.
+    const facts = await open(new Secret(Uint8Array.from(seed.reveal())));
     forgetDraft();
-    return { ...facts, file };
+    return facts;
   },
   async unlock({ file: text, key }) {
     try {
       const { seed, file } = await openSlot(parseAccountFile(text), key, Date.now());
-      return { ...(await open(seed)), file: serializeAccountFile(file) };
+      return { ...(await open(seed, file)), file: serializeAccountFile(file) };
     } finally {
       key.prf.fill(0);
     }

@@ -110,6 +110,8 @@ export type BrowserWallet = {
   readBalance(token: string): Promise<BrowserBalance>;
   /** One page, oldest first. */
   readHistory(request: HistoryRequest): Promise<History>;
+  /** Where the withdrawals that this browser began went. No node can add an address. */
+  listDestinations(): Promise<readonly EvmAddress[]>;
   /** Checks a withdrawal and chooses its notes. Nothing is proved, stored or sent. */
   planWithdrawal(withdrawal: Withdrawal): Promise<SpendReceipt>;
   /** {@link BrowserWallet.planWithdrawal} of a wallet with `exit`, with its cost and what it publishes. */
@@ -298,6 +300,11 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
       };
     },
     readHistory: history.read,
+    async listDestinations() {
+      const spends = await stores.spends.listRecent(0);
+      const addresses = spends.flatMap(({ secrets }) => secrets?.manifest.recipient ?? []);
+      return [...new Set(addresses)].map((address) => parseEvmAddress(address));
+    },
     planWithdrawal,
     async planExit(withdrawal) {
       if (submitter === undefined) {

@@ -277,8 +277,10 @@ async function createEntry(movement: Movement, source: Source): Promise<HistoryE
     ...(gas === undefined ? {} : { gasWei: gas }),
   };
   const manifest = (await source.findSpend(outRoot))?.secrets?.manifest;
+  // The node is asked only for what this archive does not have: a node can lie about a recipient.
   const { amount: withdrawn, recipient } =
-    (await findWithdrawal(movement, source)) ?? readWithdrawal(manifest);
+    (manifest === undefined ? await findWithdrawal(movement, source) : undefined) ??
+    readWithdrawal(manifest);
   if (recipient !== undefined) {
     const amount = `${withdrawn}`;
     return { kind: 'send', ...place, ...sums, amount, address: recipient };
