@@ -71,7 +71,21 @@ const errors: Readonly<Record<string, string>> = {
   spender_not_admitted:
     'Your account may not pay inside the pool here. Ask the person who invited you.',
   spend_unfinished:
-    'It was sent, and the chain has not decided yet. Send it again from here to see what became of it: it is paid once.',
+    'It may have been sent, and the chain has not decided yet. That takes up to half an hour. Look at your history then, before you pay again.',
+  settlement_expired:
+    'It did not reach the chain in time. Nothing was paid. Try again. If your balance is too small now, wait half an hour.',
+  note_already_spent:
+    'Another payment of your account used the same money first, so this one was not made. Look at your history, then try again.',
+  configuration_changed:
+    'This payment began with another version of the pool. Look at your history before you pay again, and tell your employer.',
+  disk_full:
+    'This device has no room left, so nothing more was sent. Make room on it, look at your history, then try again.',
+  store_damaged:
+    'What this browser stores of your account cannot be read. Remove the data of this page in the browser’s settings, and restore the account from your words.',
+  stopping:
+    'The account was locked meanwhile. Open it again, and look at your history before you repeat a payment.',
+  key_limit_reached:
+    'Your account has too many keys at the platform. Tell the person who invited you: old ones must be revoked.',
   platform_unreachable:
     'The platform does not answer. Check your connection and try again. Nothing was sent.',
   chain_unreachable:
@@ -331,6 +345,10 @@ export const texts = {
     done: (amount: string, label: string) => `${label} has ${amount}.`,
     reverted: 'The chain refused the payment. Nothing moved. You can try again.',
   },
+  earlier: {
+    settled: (time: string) => `An equal payment was made on ${time}. This would be another one.`,
+    underway: (time: string) => `This continues the payment of ${time}.`,
+  },
   history: {
     title: 'History',
     empty: 'Nothing has happened yet.',
@@ -354,7 +372,9 @@ export const texts = {
       seconds < 90
         ? `About ${seconds} seconds left`
         : `About ${Math.round(seconds / 60)} minutes left`,
-    keepOpen: 'You may leave this page. It goes on where it was when you come back.',
+    mayLeave: 'You may leave this page. It goes on where it was when you come back.',
+    keepOpen:
+      'Keep this page open. If you leave before it was sent, nothing is paid; look at the history when you come back.',
   },
   release: {
     title: 'The server has another version of this page',

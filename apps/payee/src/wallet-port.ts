@@ -6,6 +6,7 @@
  */
 import type { History, HistoryEntry, Readiness } from '@pool/api';
 import type { EvmAddress, Hex, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
+import type { EarlierPayment } from '@pool/wallet/browser';
 
 /** An invitation as the platform describes it. Its texts are of strangers. */
 export type Invitation = {
@@ -118,13 +119,21 @@ export type Transfer = {
 
 /** What a withdrawal would do. Nothing was sent. */
 export type WithdrawalPlan = {
-  /** Names this withdrawal: sending it again under its key pays once. */
-  readonly key: string;
+  /** An equal one of the last day, which is to be shown. */
+  readonly earlier: EarlierPayment | undefined;
   /** Stays in the pool. */
   readonly changeAmount: bigint;
   /** What the payee pays in the token. */
   readonly feeAmount: bigint;
 };
+
+/** `known`: the equal payment that the owner was shown before this one is sent. */
+export type Known = { readonly known: EarlierPayment | undefined };
+
+/** `earlier`: nothing was sent, because there is an equal payment that the owner was not shown. */
+export type PaymentOutcome =
+  | { readonly receipt: SpendReceipt }
+  | { readonly earlier: EarlierPayment };
 
 /** What the file of a payslip says. */
 export type PayslipProof = {
@@ -141,7 +150,8 @@ export type PayeeTransfers = {
   contacts(): Promise<readonly Contact[]>;
   /** Looks the wallet up and keeps it. @throws `unregistered-recipient`, `invalid_contact` */
   addContact(label: string, walletPub: string): Promise<Contact>;
-  transfer(transfer: Transfer, onProgress: OnProgress): Promise<SpendReceipt>;
+  /** One that is repeated while the chain has not decided is made once. */
+  transfer(transfer: Transfer & Known, onProgress: OnProgress): Promise<PaymentOutcome>;
 };
 
 /** An open account. */
@@ -164,11 +174,8 @@ export type PayeeWallet = {
   /** Addresses to which this account withdrew before. */
   savedAddresses(): Promise<readonly EvmAddress[]>;
   planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;
-  /** @param withdrawal - with the key of its plan */
-  withdraw(
-    withdrawal: Withdrawal & Pick<WithdrawalPlan, 'key'>,
-    onProgress: OnProgress,
-  ): Promise<SpendReceipt>;
+  /** One that is repeated while the chain has not decided is made once. */
+  withdraw(withdrawal: Withdrawal & Known, onProgress: OnProgress): Promise<PaymentOutcome>;
   readonly transfers: PayeeTransfers;
   readonly passkeys: PayeePasskeys;
   /** Locks the account: wipes its keys. */

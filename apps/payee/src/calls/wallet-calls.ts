@@ -5,14 +5,16 @@
  * @module
  */
 import type { Readiness } from '@pool/api';
-import type { EvmAddress, Hex, Hex32, SpendReceipt, TokenUnit } from '@pool/core';
+import type { EvmAddress, Hex, Hex32, TokenUnit } from '@pool/core';
 import type { NewSlot, SlotKey } from '@pool/wallet/browser';
 import type {
   Balance,
   Contact,
   Identity,
   Invitation,
+  Known,
   PayeeHistory,
+  PaymentOutcome,
   PayslipProof,
   Transfer,
   Withdrawal,
@@ -73,9 +75,9 @@ export type WalletCalls = {
   readonly savedAddresses: Call<undefined, readonly EvmAddress[]>;
   readonly contacts: Call<undefined, readonly Contact[]>;
   readonly addContact: Call<{ readonly label: string; readonly walletPub: string }, Contact>;
-  readonly transfer: Call<Transfer, SpendReceipt>;
+  readonly transfer: Call<Transfer & Known, PaymentOutcome>;
   readonly planWithdrawal: Call<Withdrawal, WithdrawalPlan>;
-  readonly withdraw: Call<Withdrawal & { readonly key: string }, SpendReceipt>;
+  readonly withdraw: Call<Withdrawal & Known, PaymentOutcome>;
   /** Wipes the keys. The window ends the worker afterwards. */
   readonly close: Call<undefined, void>;
 };

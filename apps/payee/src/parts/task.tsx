@@ -6,8 +6,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createTimeLeft } from '../model/time-left.ts';
 import { texts } from '../texts.ts';
-import type { OnProgress, Progress } from '../wallet-port.ts';
+import type { Known, OnProgress, Progress } from '../wallet-port.ts';
 import { Notice } from './elements.tsx';
+import { formatTime } from './format.ts';
 
 export type Task = {
   readonly isBusy: boolean;
@@ -77,6 +78,17 @@ export function TaskState({ task }: { readonly task: Task }) {
   );
 }
 
+/** An equal payment, before this one is sent. */
+export function Earlier({ earlier }: { readonly earlier: Known['known'] }) {
+  return (
+    earlier && (
+      <div role="alert">
+        <Notice kind="warning">{texts.earlier[earlier.state](formatTime(earlier.atMs))}</Notice>
+      </div>
+    )
+  );
+}
+
 /** Progress with the time left. A screen reader hears the stages, and not every second. */
 function Work({ progress }: { readonly progress: Progress }) {
   const { stage, fraction } = progress;
@@ -94,9 +106,8 @@ function Work({ progress }: { readonly progress: Progress }) {
         max={1}
         {...(fraction === undefined ? {} : { value: fraction })}
       />
-      <p class="hint">
-        {seconds === undefined ? texts.progress.keepOpen : texts.progress.secondsLeft(seconds)}
-      </p>
+      {seconds !== undefined && <p class="hint">{texts.progress.secondsLeft(seconds)}</p>}
+      <p class="hint">{stage === 'syncing' ? texts.progress.mayLeave : texts.progress.keepOpen}</p>
     </div>
   );
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { createIdle } from '../model/running-spends.ts';
 
 /** The part of the address behind `#`. Links and the browser's back button change it. */
 export function useRoute(): string {
@@ -23,26 +24,23 @@ function readRoute(): string {
   return location.hash.slice(1);
 }
 
-/** Calls once nobody has touched the page for this time. A device that slept counts its time. */
-export function useIdle(idleMs: number, onIdle: () => void): void {
+/** Calls once nobody has touched the page for this time since it was busy. */
+export function useIdle(idleMs: number, isBusy: () => boolean, onIdle: () => void): void {
   const handler = useRef(onIdle);
   handler.current = onIdle;
   useEffect(() => {
-    let usedAtMs = Date.now();
-    const note = (): void => {
-      if (Date.now() - usedAtMs < idleMs) usedAtMs = Date.now();
-    };
+    const idle = createIdle(idleMs, isBusy, Date.now);
     const timer = setInterval(() => {
-      if (Date.now() - usedAtMs >= idleMs) {
+      if (idle.isIdle()) {
         clearInterval(timer);
         handler.current();
       }
     }, 1_000);
     const events = ['pointerdown', 'keydown', 'scroll'] as const;
-    for (const event of events) addEventListener(event, note, { passive: true });
+    for (const event of events) addEventListener(event, idle.use, { passive: true });
     return () => {
       clearInterval(timer);
-      for (const event of events) removeEventListener(event, note);
+      for (const event of events) removeEventListener(event, idle.use);
     };
-  }, [idleMs]);
+  }, [idleMs, isBusy]);
 }

@@ -5,7 +5,8 @@
  */
 import type { Readiness } from '@pool/api';
 import type { EvmAddress } from '@pool/core';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { countSpends } from '../model/running-spends.ts';
 import { View } from '../parts/elements.tsx';
 import { useTask } from '../parts/task.tsx';
 import { useIdle, useRoute } from '../parts/use-page.ts';
@@ -17,7 +18,7 @@ import { PasskeysView } from './passkeys.tsx';
 import { TransferView } from './transfer.tsx';
 import { WithdrawView } from './withdraw.tsx';
 
-/** An open account that nobody uses is locked after this time. */
+/** An open account that nobody uses is locked after this time. While a payment runs it stays open: its proof and outcome would be lost. */
 const idleMs = 5 * 60_000;
 
 type Known = {
@@ -26,7 +27,7 @@ type Known = {
 };
 
 export function OpenAccount({
-  wallet,
+  wallet: opened,
   invitation,
   onLocked,
 }: {
@@ -34,6 +35,7 @@ export function OpenAccount({
   readonly invitation: string | undefined;
   readonly onLocked: (isAutomatic: boolean) => void;
 }) {
+  const { wallet, isSpending } = useMemo(() => countSpends(opened), [opened]);
   const refresh = useTask();
   const [token, setToken] = useState(wallet.tokens[0]?.symbol ?? '');
   const [readiness, setReadiness] = useState<Readiness>();
@@ -47,7 +49,7 @@ export function OpenAccount({
       () => onLocked(isAutomatic),
     );
   };
-  useIdle(idleMs, () => lock(true));
+  useIdle(idleMs, isSpending, () => lock(true));
 
   async function read(onProgress: OnProgress): Promise<void> {
     const found = await wallet.readiness();

@@ -8,9 +8,9 @@ import { useId, useState } from 'preact/hooks';
 import { readAmountField } from '../model/amount-field.ts';
 import { AmountInput } from '../parts/amount-input.tsx';
 import { Button, Field, Notice, View } from '../parts/elements.tsx';
-import { TaskState, useTask } from '../parts/task.tsx';
+import { Earlier, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
-import type { Contact, PayeeTransfers } from '../wallet-port.ts';
+import type { Contact, Known, PayeeTransfers } from '../wallet-port.ts';
 import type { Account } from './home.tsx';
 
 export function TransferView({
@@ -31,6 +31,8 @@ export function TransferView({
   const [label, setLabel] = useState('');
   const [text, setText] = useState('');
   const [isChecked, setIsChecked] = useState(false);
+  /** Of the label and the text. */
+  const [earlier, setEarlier] = useState<Known['known']>();
   const [paid, setPaid] = useState<{ readonly receipt: SpendReceipt; readonly done: string }>();
   const { transfer: words } = texts;
   const { history: unit, balance } = account;
@@ -58,7 +60,14 @@ export function TransferView({
       ) : (
         <div class="field">
           <label for={id}>{words.to}</label>
-          <select id={id} value={label} onChange={(event) => setLabel(event.currentTarget.value)}>
+          <select
+            id={id}
+            value={label}
+            onChange={(event) => {
+              setEarlier(undefined);
+              setLabel(event.currentTarget.value);
+            }}
+          >
             <option value="">{words.choose}</option>
             {contacts.map((one) => (
               <option key={one.label} value={one.label}>
@@ -75,11 +84,15 @@ export function TransferView({
       )}
       <AmountInput
         text={text}
-        onText={setText}
+        onText={(typed) => {
+          setEarlier(undefined);
+          setText(typed);
+        }}
         unit={unit}
         spendable={balance.spendable}
         isChecked={isChecked}
       />
+      <Earlier earlier={earlier} />
       <Button
         isMain
         isDisabled={task.isBusy || contacts.length === 0}
@@ -89,12 +102,16 @@ export function TransferView({
           const { walletPub } = contact;
           task.run(async (onProgress) => {
             const recipients = [{ walletPub, amount: amount.amount }];
-            const receipt = await transfers.transfer(
-              { token: unit.symbol, recipients },
+            const outcome = await transfers.transfer(
+              { token: unit.symbol, recipients, known: earlier },
               onProgress,
             );
+            if ('earlier' in outcome) {
+              setEarlier(outcome.earlier);
+              return;
+            }
             const done = words.done(formatTokenAmount(amount.amount, unit), contact.label);
-            setPaid({ receipt, done });
+            setPaid({ receipt: outcome.receipt, done });
             onSpent();
           });
         }}

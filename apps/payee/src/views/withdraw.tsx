@@ -14,7 +14,7 @@ import {
 import { listPayslips } from '../model/months.ts';
 import { AmountInput } from '../parts/amount-input.tsx';
 import { Button, Code, Facts, Field, Notice, View } from '../parts/elements.tsx';
-import { TaskState, useTask } from '../parts/task.tsx';
+import { Earlier, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
 import type { PayeeWallet, Withdrawal, WithdrawalPlan } from '../wallet-port.ts';
 import type { Account } from './home.tsx';
@@ -77,12 +77,21 @@ export function WithdrawView({
         </ul>
       </section>
       <p>{words.final}</p>
+      <Earlier earlier={plan.earlier} />
       <Button
         isMain
         isDisabled={task.isBusy}
         onClick={() =>
           task.run(async (onProgress) => {
-            setReceipt(await wallet.withdraw({ ...withdrawal, key: plan.key }, onProgress));
+            const outcome = await wallet.withdraw(
+              { ...withdrawal, known: plan.earlier },
+              onProgress,
+            );
+            if ('earlier' in outcome) {
+              setReviewed({ withdrawal, plan: { ...plan, ...outcome } });
+              return;
+            }
+            setReceipt(outcome.receipt);
             onSpent();
           })
         }

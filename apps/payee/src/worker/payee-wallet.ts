@@ -14,6 +14,7 @@ import {
   openBrowserWallet,
 } from '@pool/wallet/browser';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
+import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
 import { createPageProver } from './page-prover.ts';
 import type { Place } from './place.ts';
@@ -98,13 +99,15 @@ export async function openPayeeWallet(
     },
     async planWithdrawal(withdrawal) {
       const { changeAmount } = await wallet.planWithdrawal(withdrawal);
+      const { earlier } = await wallet.chooseKey(withdrawal);
       // The platform's relayer pays the network.
-      const key = await wallet.chooseKey(withdrawal);
-      return { key, changeAmount: BigInt(changeAmount), feeAmount: 0n };
+      return { earlier, changeAmount: BigInt(changeAmount), feeAmount: 0n };
     },
-    async withdraw({ key, ...withdrawal }, onProgress) {
+    async withdraw({ known, ...withdrawal }, onProgress) {
       const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
-      return await wallet.withdraw(withdrawal, { key, onEvent });
+      return await payKnown(await wallet.chooseKey(withdrawal), known, (key) =>
+        wallet.withdraw(withdrawal, { key, onEvent }),
+      );
     },
     async contacts() {
       return (await wallet.contacts.list()).map(toContact);
@@ -116,10 +119,11 @@ export async function openPayeeWallet(
       if (found === undefined) throw new PoolError('invalid_contact', 'the contact was not kept');
       return toContact(found);
     },
-    async transfer(transfer, onProgress) {
-      const key = await wallet.chooseKey(transfer);
+    async transfer({ known, ...transfer }, onProgress) {
       const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);
-      return await wallet.transfer(transfer, { key, onEvent });
+      return await payKnown(await wallet.chooseKey(transfer), known, (key) =>
+        wallet.transfer(transfer, { key, onEvent }),
+      );
     },
     async close() {
       await wallet.close();

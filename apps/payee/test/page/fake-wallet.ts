@@ -10,16 +10,21 @@ import {
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
+import type { EarlierPayment } from '@pool/wallet/browser';
+import { payKnown } from '../../src/model/running-spends.ts';
 import type {
   AccountDraft,
   Contact,
   Invitation,
+  Known,
   OnProgress,
   Passkey,
   PayeeAccounts,
   PayeePasskeys,
   PayeeWallet,
   Progress,
+  Transfer,
+  Withdrawal,
 } from '../../src/wallet-port.ts';
 
 const words =
@@ -86,10 +91,32 @@ function createPasskeys(): PayeePasskeys {
   };
 }
 
+/** Equal payments that were made. */
+function createPayments() {
+  const made = new Map<string, EarlierPayment>();
+  const describe = (payment: Withdrawal | Transfer): string =>
+    JSON.stringify(payment, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  const find = (payment: Withdrawal | Transfer) => made.get(describe(payment));
+  return {
+    find,
+    pay: (
+      payment: Withdrawal | Transfer,
+      known: Known['known'],
+      pay: () => Promise<SpendReceipt>,
+    ) =>
+      payKnown({ key: 'one', earlier: find(payment) }, known, async () => {
+        const paid = await pay();
+        made.set(describe(payment), { state: 'settled', atMs: Date.now() });
+        return paid;
+      }),
+  };
+}
+
 function createWallet(first: Readiness): PayeeWallet {
   let readiness = first;
   const contacts: Contact[] = [];
   const saved: EvmAddress[] = [];
+  const payments = createPayments();
   const receipt = (operation: 'send' | 'transfer'): SpendReceipt => ({
     ...{ operation, status: 'success', txHash: hash('f'), nullifiers: [], changeAmount: '0' },
   });
@@ -110,16 +137,17 @@ function createWallet(first: Readiness): PayeeWallet {
     }),
     disclose: async (payslip) => JSON.stringify(payslip),
     savedAddresses: async () => saved,
-    planWithdrawal: async ({ amount }) => ({
-      key: 'one',
-      changeAmount: 6_120_500_000n - amount,
+    planWithdrawal: async (withdrawal) => ({
+      earlier: payments.find(withdrawal),
+      changeAmount: 6_120_500_000n - withdrawal.amount,
       feeAmount: 0n,
     }),
-    async withdraw({ to }, onProgress) {
-      await work(onProgress, ['checking', 'proving', 'settling']);
-      saved.push(to);
-      return receipt('send');
-    },
+    withdraw: ({ known, ...withdrawal }, onProgress) =>
+      payments.pay(withdrawal, known, async () => {
+        await work(onProgress, ['checking', 'proving', 'settling']);
+        saved.push(withdrawal.to);
+        return receipt('send');
+      }),
     transfers: {
       contacts: async () => contacts,
       async addContact(label, walletPub) {
@@ -128,10 +156,11 @@ function createWallet(first: Readiness): PayeeWallet {
         contacts.push(contact);
         return contact;
       },
-      async transfer(_transfer, onProgress) {
-        await work(onProgress, ['checking', 'proving', 'settling']);
-        return receipt('transfer');
-      },
+      transfer: ({ known, ...transfer }, onProgress) =>
+        payments.pay(transfer, known, async () => {
+          await work(onProgress, ['checking', 'proving', 'settling']);
+          return receipt('transfer');
+        }),
     },
     passkeys: createPasskeys(),
     close: async () => undefined,

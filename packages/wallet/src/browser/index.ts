@@ -52,7 +52,7 @@ export {
   openBrowserWallet,
   type SpendOptions,
 } from './open-browser-wallet.ts';
-export type { Transfer, Withdrawal } from './payment-keys.ts';
+export type { ChosenKey, EarlierPayment, Transfer, Withdrawal } from './payment-keys.ts';
 export type { EdgeCalls, EdgeKeyKind } from './platform-calls.ts';
 export {
   type BrowserDamage,

@@ -8,37 +8,14 @@ import { computeAddress } from 'ethers';
 import { IDBFactory } from 'fake-indexeddb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.ts';
+import { createBrowser } from '../fixtures/browser-store.ts';
 import { plainKernels } from '../fixtures/plain-kernels.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
 import type { DeliveredNote } from '../sync/ports.ts';
 import { type BrowserWallet, openBrowserWallet } from './open-browser-wallet.ts';
 import type { EdgeKeyKind } from './platform-calls.ts';
-import type { TabLocks } from './store/tab-owner.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
-
-/** Web Locks of one browser. */
-function createBrowser() {
-  const held = new Map<string, () => void>();
-  return {
-    /** Of one tab. */
-    createLocks(): TabLocks & { kill(): void } {
-      const own: string[] = [];
-      return {
-        async request(name, hold) {
-          own.push(name);
-          held.set(name, () => undefined);
-          await hold();
-          held.delete(name);
-        },
-        query: async () => ({ held: [...held.keys()].map((name) => ({ name })) }),
-        kill() {
-          for (const name of own) held.delete(name);
-        },
-      };
-    },
-  };
-}
 
 /** What the platform lists. */
 function listDelivered(world: World): readonly DeliveredNote[] {
@@ -63,7 +40,7 @@ async function createAccount(world: World) {
 
   async function openTab(
     at: {
-      readonly crashAt?: SpendFaultPoint;
+      readonly crashAt?: SpendFaultPoint | undefined;
       /** Called at each point of a spend, which waits for it. */
       readonly onPoint?: (point: SpendFaultPoint) => Promise<void>;
       /** The platform is gone. The key pays the gas. */
@@ -286,25 +263,86 @@ describe('the wallet of a browser', () => {
     expect(minted.slice(3)).toEqual(['holder.transfer']);
   });
 
-  it('has one key for a payment until its outcome is read, in all tabs, for a day', async () => {
-    const world = createSpendWorld();
-    const { openTab } = await createAccount(world);
-    const [{ walletPub }] = world.payees;
-    const payment = { token: 'USDC', recipients: [{ walletPub, amount: 250n }] };
-    const first = await openTab({ crashAt: 'spend.posted' });
-    const key = await first.chooseKey(payment);
-    await expect(first.transfer(payment, { key })).rejects.toThrow('stopped at');
-    const again = await openTab();
-    expect(await again.chooseKey({ ...payment, token: 'EURC' })).not.toBe(key);
-    expect(await again.chooseKey(payment)).toBe(key);
-    await again.transfer(payment, { key });
-    expect(world.chain.landed).toHaveLength(1);
-    const next = await again.chooseKey(payment);
-    expect(next).not.toBe(key);
-    world.clock.advanceSeconds(86_399);
-    expect(await again.chooseKey(payment)).toBe(next);
-    world.clock.advanceSeconds(1);
-    expect(await again.chooseKey(payment)).not.toBe(next);
+  describe('the key of a payment', () => {
+    async function begin(world: World, crashAt?: SpendFaultPoint) {
+      const { openTab } = await createAccount(world);
+      const [{ walletPub }] = world.payees;
+      const payment = { token: 'USDC', recipients: [{ walletPub, amount: 250n }] };
+      const first = await openTab({ crashAt });
+      const { key } = await first.chooseKey(payment);
+      if (crashAt !== undefined) {
+        await expect(first.transfer(payment, { key })).rejects.toThrow('stopped at');
+      }
+      return { openTab, payment, first, key };
+    }
+
+    it('stays while the chain has not decided, and says what it continues', async () => {
+      const world = createSpendWorld();
+      const { openTab, payment, key } = await begin(world, 'release.after-store');
+      const again = await openTab();
+      await again.looked;
+      expect((await again.chooseKey({ ...payment, token: 'EURC' })).key).not.toBe(key);
+      const earlier = { state: 'underway', atMs: expect.any(Number) };
+      expect(await again.chooseKey(payment)).toEqual({ key, earlier });
+      await again.transfer(payment, { key });
+      expect(world.chain.landed).toHaveLength(1);
+    });
+
+    it('is another one after somebody else read that it was paid, which is said until it is paid again', async () => {
+      const world = createSpendWorld();
+      const { openTab, payment, key } = await begin(world, 'spend.posted');
+      world.clock.advanceSeconds(60);
+      const again = await openTab();
+      await again.looked;
+      const next = await again.chooseKey(payment);
+      const earlier = { state: 'settled', atMs: expect.any(Number) };
+      expect(next).toEqual({ key: expect.not.stringMatching(key), earlier });
+      expect(await (await openTab()).chooseKey(payment)).toEqual(next);
+      expect(await again.transfer(payment, next)).toMatchObject({ status: 'success' });
+      expect(world.chain.landed).toHaveLength(2);
+      const last = await again.chooseKey(payment);
+      expect([key, next.key]).not.toContain(last.key);
+      expect(last.earlier?.atMs).toBeGreaterThan(next.earlier?.atMs ?? Infinity);
+    });
+
+    it('is another one after a spend that ended without paying', async () => {
+      const world = createSpendWorld();
+      world.edge.holdBack = true;
+      const { openTab, payment, key } = await begin(world, 'spend.posted');
+      world.clock.advanceSeconds(2_000);
+      const again = await openTab();
+      await expect(again.transfer(payment, { key })).rejects.toMatchObject({
+        code: 'settlement_expired',
+      });
+      const next = await again.chooseKey(payment);
+      expect(next).toEqual({ key: expect.not.stringMatching(key), earlier: undefined });
+      world.edge.holdBack = false;
+      expect(await again.transfer(payment, next)).toMatchObject({ status: 'success' });
+      expect(world.chain.landed).toHaveLength(1);
+    });
+
+    it('stays after a spend of which nothing left', async () => {
+      const { openTab, payment, key } = await begin(createSpendWorld(), 'proof.made');
+      const again = await openTab();
+      await again.looked;
+      expect(await again.chooseKey(payment)).toEqual({ key, earlier: undefined });
+    });
+
+    it('stays for a day after the last look, and after the payment began', async () => {
+      const world = createSpendWorld();
+      const { openTab, payment, first, key } = await begin(world);
+      for (let look = 1; look <= 2; look += 1) {
+        world.clock.advanceSeconds(86_399);
+        expect((await first.chooseKey(payment)).key).toBe(key);
+      }
+      world.clock.advanceSeconds(86_399);
+      await first.transfer(payment, { key });
+      world.clock.advanceSeconds(86_000);
+      const again = await openTab();
+      expect((await again.chooseKey(payment)).earlier).toMatchObject({ state: 'settled' });
+      world.clock.advanceSeconds(86_400);
+      expect((await again.chooseKey(payment)).earlier).toBeUndefined();
+    });
   });
 
   it('makes no transfer without the platform', async () => {

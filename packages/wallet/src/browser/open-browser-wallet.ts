@@ -49,7 +49,12 @@ import { serveKeptNotes } from '../sync/read-deliveries.ts';
 import { type BrowserContacts, createBrowserContacts } from './browser-contacts.ts';
 import { disclosePayslips, type PayslipDisclosure } from './disclose.ts';
 import { assertUnlinked, createExitSubmitter, type ExitOptions, type ExitPlan } from './exit.ts';
-import { createPaymentKeys, type Transfer, type Withdrawal } from './payment-keys.ts';
+import {
+  type ChosenKey,
+  createPaymentKeys,
+  type Transfer,
+  type Withdrawal,
+} from './payment-keys.ts';
 import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
 import type { StorageKey } from './store/sealer.ts';
@@ -117,10 +122,11 @@ export type BrowserWallet = {
   /** {@link BrowserWallet.planWithdrawal} of a wallet with `exit`, with its cost and what it publishes. */
   planExit(withdrawal: Withdrawal): Promise<ExitPlan>;
   /**
-   * A key for a payment. Equal payments have one key until an outcome was returned, for a day, in all tabs and at the next visit: what is repeated
-   * because nobody saw its outcome is paid once.
+   * A key for a payment. Equal payments have one key until the chain has decided, for a day after the last one, in all tabs and at the next
+   * visit: what is repeated because nobody saw its outcome is paid once. Show `earlier` before you pay. Afterwards equal payments have another
+   * key: a payment under it is made beside the earlier one.
    */
-  chooseKey(payment: Withdrawal | Transfer): Promise<string>;
+  chooseKey(payment: Withdrawal | Transfer): Promise<ChosenKey>;
   /** Returns once a final block has it. */
   withdraw(withdrawal: Withdrawal, options: SpendOptions): Promise<SpendReceipt>;
   transfer(transfer: Transfer, options: SpendOptions): Promise<SpendReceipt>;
@@ -280,12 +286,16 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     return await planner.spend({ operation: 'send', key: 'plan', body });
   }
 
-  const keys = createPaymentKeys(stores.openRecords('page-payment-keys'), clock.nowMs);
+  const keys = createPaymentKeys({
+    records: stores.openRecords('page-payment-keys'),
+    journal: stores.journal,
+    archive: stores.spends,
+    nowMs: clock.nowMs,
+  });
 
   async function spend(call: Pick<SpendCall, 'operation' | 'body'>, given: SpendOptions) {
-    const receipt = await spender.spend({ ...call, ...given });
-    await keys.forget(given.key);
-    return receipt;
+    await keys.renew(given.key);
+    return await spender.spend({ ...call, ...given });
   }
 
   return {
