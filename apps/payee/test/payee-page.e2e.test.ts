@@ -206,6 +206,15 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await look(page, 'Pay inside the pool', 'transfer');
     await press(page, 'Pay now');
     await page.getByText('ben has 10 USDC.').waitFor();
+    await page.getByRole('link', { name: 'Account' }).first().click();
+    await page.getByRole('link', { name: 'Pay', exact: true }).click();
+    await page.getByLabel('To', { exact: true }).selectOption('ben');
+    await page.getByLabel('Amount in USDC').fill('10');
+    await press(page, 'Pay now');
+    await page.getByRole('alert').filter({ hasText: 'An equal payment was made on' }).waitFor();
+    await look(page, 'Pay inside the pool', 'transfer-again');
+    await press(page, 'Pay now');
+    await page.getByText('ben has 10 USDC.').waitFor();
     await page.getByRole('link', { name: 'History' }).click();
     await look(page, 'History', 'history');
     const downloading = page.waitForEvent('download');
