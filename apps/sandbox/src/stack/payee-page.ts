@@ -34,6 +34,8 @@ export function createPayeePage(folder: string): PayeePage {
       return folder;
     },
     async placeKeys() {
+      // The build empties the folder.
+      await building;
       const { wasm, zkey, verificationKey } = await createArtifactStore({
         keyForm: 'compact',
       }).ensureArtifacts(circuit);
