@@ -12,7 +12,7 @@ const script = fileURLToPath(new URL('./main.ts', import.meta.url));
 it('prints an invitation into the page, serves it with its keys, and ends with Ctrl-C', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pool-keep-'));
   const roster = join(directory, 'roster.csv');
-  writeFileSync(roster, 'address,amount\n0x8EF31ED37e5320931Bf85677De447824a66c9991,5000000\n');
+  writeFileSync(roster, 'address,amount\n0x8EF31ED37e5320931Bf85677De447824a66c9991,500000000\n');
   const options = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
   const demo = [script, 'demo', '--keep', '--roster', roster, '--dir', directory];
   const child = spawn(process.execPath, [...options, ...demo]);

@@ -4,9 +4,12 @@
  *
  * @module
  */
+import { execFile } from 'node:child_process';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createArtifactStore } from '@pool/circuits';
 import { type ChainsFile, parseHex, Secret } from '@pool/core';
 import { openSession } from '../chain/people.ts';
@@ -55,11 +58,12 @@ export async function createInvitation(stack: Stack): Promise<string> {
   return `${stack.payeePageUrl}#invite=${links[0]?.code.reveal()}`;
 }
 
-/** The bundler is loaded by the commands that need it only. */
+/** In a process of its own: the bundler changes NODE_ENV. */
 async function buildPage(folder: string): Promise<void> {
-  const { build } = await import('vite');
-  await build({
-    ...{ configFile: join(app, 'vite.config.js'), root: app, logLevel: 'error' },
-    build: { outDir: folder, emptyOutDir: true },
-  });
+  const bundler = join(
+    dirname(createRequire(import.meta.url).resolve('vite/package.json')),
+    'bin/vite.js',
+  );
+  const args = [bundler, 'build', '--outDir', folder, '--emptyOutDir', '--logLevel', 'error'];
+  await promisify(execFile)(process.execPath, args, { cwd: app });
 }
