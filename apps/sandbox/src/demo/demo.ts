@@ -182,7 +182,10 @@ async function payAndReport(
 }
 
 async function waitForInterrupt(): Promise<void> {
+  // A listener for a signal does not keep a process alive.
+  const alive = setInterval(() => undefined, 60_000);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  clearInterval(alive);
 }
 
 async function payRoster(
