@@ -1,14 +1,15 @@
+import type { SpendReceipt } from '@pool/core';
 import type { EarlierPayment } from '@pool/wallet/browser';
 import { describe, expect, it } from 'vitest';
 import type { PayeeWallet } from '../wallet-port.ts';
 import { countSpends, createIdle, payKnown } from './running-spends.ts';
 
-const receipt = {
+const receipt: SpendReceipt = {
   operation: 'send',
   status: 'success',
   nullifiers: [],
   changeAmount: '0',
-} as const;
+};
 
 describe('payKnown', () => {
   const earlier: EarlierPayment = { state: 'settled', atMs: 1 };
