@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AssetId, bytesToHex, type Field } from '@pool/core';
+import type { AssetId, Field } from '@pool/core';
 import type { NoteStore, OwnNote } from '../sync/ports.ts';
 
 export type Arrival = { readonly note: OwnNote; readonly seenAtMs: number };
@@ -12,7 +12,7 @@ export type Arrival = { readonly note: OwnNote; readonly seenAtMs: number };
 export type Arrivals = {
   /** Oldest first. */
   readonly arrivals: readonly Arrival[];
-  /** For the next call. */
+  /** For the next call. A query parameter: it has hexadecimal digits, hyphens and dots only. */
   readonly cursor: string;
 };
 
@@ -27,7 +27,7 @@ type Begun = {
 };
 
 export function createArrivalLog(nowMs: () => number) {
-  const process = bytesToHex(crypto.getRandomValues(new Uint8Array(8)));
+  const process = crypto.randomUUID();
   const begun = new Map<string, Begun>();
   let count = 0;
   let kept: (Arrival & { readonly number: number })[] = [];
