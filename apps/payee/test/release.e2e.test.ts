@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
 import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
 import { build } from 'vite';
@@ -40,9 +41,13 @@ async function digestOf(folder: string): Promise<string> {
     .digest('hex');
 }
 
-async function findFile(folder: string, pattern: RegExp): Promise<string> {
+/** Changes a file and its compressed form. */
+async function addToFile(folder: string, pattern: RegExp, text: string): Promise<void> {
   const names = await readdir(folder, { recursive: true });
-  return join(folder, names.find((name) => pattern.test(name)) ?? '');
+  const file = join(folder, names.find((name) => pattern.test(name)) ?? '');
+  const changed = (await readFile(file, 'utf8')) + text;
+  await writeFile(file, changed);
+  await writeFile(`${file}.br`, brotliCompressSync(changed));
 }
 
 describe.skipIf(!hasBrowser)(
@@ -135,8 +140,7 @@ describe.skipIf(!hasBrowser)(
       const { page, titled, runs } = await visit(server.url);
       await runs(await digestOf(folders[titles[0]]));
       await server.put(titles[1]);
-      const style = await findFile(server.folder, /^assets\/.*\.css$/);
-      await writeFile(style, `${await readFile(style, 'utf8')} body { color: red }`);
+      await addToFile(server.folder, /^assets\/.*\.css$/, ' body { color: red }');
       await page.reload();
       await titled(titles[0]);
       await runs(await digestOf(folders[titles[0]]));
@@ -166,8 +170,8 @@ describe.skipIf(!hasBrowser)(
 
     it('runs no script that was changed after the build, at the first visit', async () => {
       const server = await openServer(titles[0]);
-      const script = await findFile(server.folder, /^assets\/index-.*\.js$/);
-      await writeFile(script, `${await readFile(script, 'utf8')}\n;document.title = 'changed';`);
+      const change = "\n;document.title = 'changed';";
+      await addToFile(server.folder, /^assets\/index-.*\.js$/, change);
       const { page, errors } = await visit(server.url);
       await expect.poll(() => errors.join('\n')).toContain("'integrity'");
       expect(await page.title()).toBe('Pool');

@@ -6,7 +6,12 @@
 import type { HistoryEntry } from '@pool/api';
 import { PoolError, parseWalletPub, Secret } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
-import { type Contact as KnownContact, type SpendEvent, serializeDisclosure } from '@pool/wallet';
+import {
+  type Contact as KnownContact,
+  type SpendEvent,
+  type SpendProverPort,
+  serializeDisclosure,
+} from '@pool/wallet';
 import {
   type BrowserWallet,
   type EdgeKeyKind,
@@ -16,7 +21,6 @@ import {
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
-import { createPageProver } from './page-prover.ts';
 import type { Place } from './place.ts';
 import { inSession } from './sessions.ts';
 
@@ -41,7 +45,7 @@ export async function openPayeeWallet(
     ...{ account, chain, evidence },
     createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
     mintKey: (kind) => mintKey(place, account, kind),
-    prover: createPageProver(page),
+    prover: createLateProver(page),
   });
   const symbols = Object.keys(tokens);
 
@@ -129,6 +133,26 @@ export async function openPayeeWallet(
       await wallet.close();
       account.close();
     },
+  };
+}
+
+/** The prover is loaded for the first proof. @param page - folder of the page */
+function createLateProver(page: URL): SpendProverPort {
+  const load = async () => (await import('./page-prover.ts')).createPageProver(page);
+  let loaded: ReturnType<typeof load> | undefined;
+  async function find(): Promise<SpendProverPort> {
+    loaded ??= load();
+    try {
+      return await loaded;
+    } catch (error) {
+      loaded = undefined;
+      throw error;
+    }
+  }
+  return {
+    mode: 'real',
+    prove: async (...request) => (await find()).prove(...request),
+    verify: async (...proof) => (await find()).verify(...proof),
   };
 }
 

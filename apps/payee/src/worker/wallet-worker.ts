@@ -26,7 +26,7 @@ import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
 import type { OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
 import { allowOwnScripts } from '../trusted-types.ts';
 import type { Identity, Invitation } from '../wallet-port.ts';
-import { type OpenPayeeWallet, openPayeeWallet } from './payee-wallet.ts';
+import type { OpenPayeeWallet } from './payee-wallet.ts';
 import { fetchPlace, type Place } from './place.ts';
 import { openPlatform } from './sessions.ts';
 
@@ -94,10 +94,14 @@ async function open(seed: Seed, file?: AccountFile) {
       );
     }
     await wallet?.close().catch(() => undefined);
-    wallet = await openPayeeWallet(place, account).catch((error: unknown) => {
+    try {
+      // Not needed to show an invitation, or to make an account.
+      const { openPayeeWallet } = await import('./payee-wallet.ts');
+      wallet = await openPayeeWallet(place, account);
+    } catch (error) {
       account.close();
       throw error;
-    });
+    }
     return wallet.facts;
   } finally {
     seed.reveal().fill(0);

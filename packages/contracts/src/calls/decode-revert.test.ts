@@ -1,8 +1,9 @@
 import { AbiCoder, type ErrorFragment, Interface } from 'ethers';
 import { describe, expect, it } from 'vitest';
+import { eligibilityRegistryAbi } from '../generated/eligibility-registry.ts';
+import { shieldedPoolAbi } from '../generated/shielded-pool.ts';
 import { decodeRevert } from './decode-revert.ts';
-import { eligibilityRegistryAbi } from './eligibility-registry.ts';
-import { shieldedPoolAbi, shieldedPoolInterface } from './shielded-pool.ts';
+import { shieldedPoolInterface } from './shielded-pool.ts';
 
 function errorsOf(abi: Interface): ErrorFragment[] {
   const errors: ErrorFragment[] = [];

@@ -5,11 +5,11 @@
  */
 import { batchSizesText, type ErrorBody, spendShapes } from '@pool/core';
 import { Interface, type JsonFragment } from 'ethers';
-import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
-import { noteTreeArtifact } from '../generated/note-tree.ts';
-import { poolTestTokenArtifact } from '../generated/pool-test-token.ts';
-import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
-import { zeroFirstTestTokenArtifact } from '../generated/zero-first-test-token.ts';
+import { eligibilityRegistryAbi } from '../generated/eligibility-registry.ts';
+import { noteTreeAbi } from '../generated/note-tree.ts';
+import { poolTestTokenAbi } from '../generated/pool-test-token.ts';
+import { shieldedPoolAbi } from '../generated/shielded-pool.ts';
+import { zeroFirstTestTokenAbi } from '../generated/zero-first-test-token.ts';
 
 /** Sentence per custom error. Arguments are not repeated: they may contain foreign input. */
 const sentences: Readonly<Record<string, string>> = {
@@ -74,11 +74,11 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 const errorFragments = [
-  shieldedPoolArtifact.abi,
-  eligibilityRegistryArtifact.abi,
-  noteTreeArtifact.abi,
-  poolTestTokenArtifact.abi,
-  zeroFirstTestTokenArtifact.abi,
+  shieldedPoolAbi,
+  eligibilityRegistryAbi,
+  noteTreeAbi,
+  poolTestTokenAbi,
+  zeroFirstTestTokenAbi,
   // The errors of a library and of a verifier are missing from the ABI of the contract that calls it.
   [
     'error FieldElementOutOfRange()',

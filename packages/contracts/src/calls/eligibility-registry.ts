@@ -5,9 +5,7 @@
  */
 import { BaseContract, type ContractRunner } from 'ethers';
 import type { Read, Write } from '../artifact.ts';
-import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
-
-export const eligibilityRegistryAbi = eligibilityRegistryArtifact.abi;
+import { eligibilityRegistryAbi } from '../generated/eligibility-registry.ts';
 
 export type EligibilityRegistryMethods = {
   /** Root as 32-byte hex, below r, not zero. */

@@ -7,9 +7,8 @@
 import { zeroWord } from '@pool/core';
 import { BaseContract, type ContractRunner, Interface } from 'ethers';
 import type { Read, Write } from '../artifact.ts';
-import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
+import { shieldedPoolAbi } from '../generated/shielded-pool.ts';
 
-export const shieldedPoolAbi = shieldedPoolArtifact.abi;
 export const shieldedPoolInterface = new Interface(shieldedPoolAbi);
 
 /** Gas that the contract gives a contract wallet to answer for a signature (`FunderSignature.ERC1271_GAS`). */

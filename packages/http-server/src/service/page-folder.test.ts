@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createShell } from '../shell/shell.ts';
 import { createLog } from './log.ts';
@@ -13,6 +14,7 @@ writeFileSync(join(root, 'secret.txt'), 'outside');
 writeFileSync(join(folder, 'index.html'), '<p>page</p>');
 writeFileSync(join(folder, 'audit.html'), '<p>audit</p>');
 writeFileSync(join(folder, 'assets/page-Ab12.js'), 'run()');
+writeFileSync(join(folder, 'assets/page-Ab12.js.br'), brotliCompressSync('run()'));
 writeFileSync(join(folder, 'assets/kernel.wasm'), Uint8Array.of(0, 97, 115, 109));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -37,6 +39,16 @@ describe('a folder with a page', () => {
     expect(script.headers.get('content-type')).toMatch(/^text\/javascript/);
     const wasm = await ask('/payee/assets/kernel.wasm');
     expect(wasm.headers.get('content-type')).toBe('application/wasm');
+    // To a browser that takes it, the compressed file.
+    for (const [accepted, encoding] of [
+      ['gzip, br', 'br'],
+      ['gzip', null],
+    ] as const) {
+      const headers = { 'accept-encoding': accepted };
+      const sent = await app.request('/payee/assets/page-Ab12.js', { headers });
+      expect(sent.headers.get('content-encoding')).toBe(encoding);
+      expect(sent.headers.get('content-type')).toMatch(/^text\/javascript/);
+    }
     const moved = await ask('/payee');
     expect([moved.status, moved.headers.get('location')]).toEqual([308, '/payee/']);
     expect((await ask('/payees/')).status).toBe(404);

@@ -47,7 +47,8 @@ const hashedFolder = '/assets/';
 
 /**
  * @param options.path - without a slash at its end, for example `/payee`
- * @param options.folder - has `index.html`; files in its `assets` never change under their names
+ * @param options.folder - has `index.html`; files in its `assets` never change under their names. `x.js.br` beside `x.js` is the same file,
+ *   compressed: browsers that take Brotli get it
  * @param options.connectTo - as {@link createPageHeaders}
  * @param options.readersPage - a file of the folder, for example `audit.html`, whose reader names the nodes: it may ask every origin over
  *   TLS, and this machine. It must have no secret
@@ -67,6 +68,7 @@ export function addPageFolder(
   const serve = serveStatic({
     root: folder,
     rewriteRequestPath: (requested) => requested.slice(path.length),
+    precompressed: true,
   });
   // Relative addresses of the page begin at the slash.
   app.get(path, (c) => c.redirect(`${path}/`, 308));
