@@ -193,6 +193,7 @@ export const payerCommands: Commands = {
         args: { '<label>': 'of a pay run that was sent with --unregistered invite' },
         options: {
           ...payRunPlace,
+          '--dry-run': 'print who would be paid now, and why the others would not; sends nothing',
           ...json,
           '--yes': 'on a terminal: send without a question (elsewhere there is no question)',
           '--accept-wallets':
@@ -200,6 +201,21 @@ export const payerCommands: Commands = {
           ...employerLogin,
         },
         load: async () => (await import('./commands/payer/payer-commands.ts')).runResume,
+      },
+      drop: {
+        about:
+          'End what a pay run holds back of an invited person, who is then never paid under this label. Moves no money.',
+        args: { '<label>': 'of a pay run that was sent with --unregistered invite' },
+        options: {
+          '--line <name or number>': required(
+            once(
+              'a line of the roster, or the name, the e-mail address or the reference of its person',
+            ),
+          ),
+          ...payRunPlace,
+          ...json,
+        },
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runDrop,
       },
     },
   },

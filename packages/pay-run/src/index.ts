@@ -31,6 +31,7 @@ export {
 export { createRequest } from './check/check-parts.ts';
 export { isConfirmed } from './check/confirm-payment.ts';
 export { cancelPayment } from './commands/cancel.ts';
+export { type DropOptions, dropLine } from './commands/drop.ts';
 export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-runs.ts';
 export { checkRecipients, type RecipientsOptions } from './commands/recipients.ts';

@@ -1,15 +1,11 @@
 // Invited people and what can go wrong beside the payment: a lost ledger, an older copy, payments that were decided and not sent, and wallets
 // that nobody has confirmed (docs/decisions/0008).
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { payFirstRound } from '../../../../packages/pay-run/src/commands/pay-invited.ts';
 import { listPayRuns, showPayRun } from '../../../../packages/pay-run/src/commands/pay-runs.ts';
 import { nameOfRound } from '../../../../packages/pay-run/src/ledger/invited-record.ts';
 import type { PayRunRecord } from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
-import { openLedger } from '../../../../packages/pay-run/src/ledger/shared-ledger.ts';
-import { createWorld, name, once, until } from './invited-world.ts';
+import { createWorld, name, once, openCommands, until } from './invited-world.ts';
 
 const conflict = { code: 'pay_run_conflict' };
 
@@ -57,6 +53,15 @@ describe('a ledger that was lost or is an older copy', () => {
     world.enrol(0);
     await world.resume();
     await restore(world, (await world.ledger().read(name))!);
+    await expect(world.resume()).rejects.toMatchObject(conflict);
+    expect(world.paid()).toEqual([[2_000n], []]);
+  });
+
+  it('pays nobody by a resumption whose ledger does not know that the first payment had somebody', async () => {
+    const world = await createAllInvited();
+    world.enrol(0);
+    await world.first();
+    await restore(world, world.before);
     await expect(world.resume()).rejects.toMatchObject(conflict);
     expect(world.paid()).toEqual([[2_000n], []]);
   });
@@ -156,26 +161,11 @@ it.each([
   world.enrol(1);
   world.state.verdict = () => verdict;
   await world.resume();
-  const home = mkdtempSync(join(tmpdir(), 'held-'));
-  onTestFinished(() => rmSync(home, { recursive: true }));
-  const place = { home, jobs: { url: `sqlite:${join(home, 'jobs.sqlite')}` } };
-  const file = await openLedger(place);
-  for (const { record, ...label } of await world.ledger().listAll()) {
-    await file.change(label, () => record);
-  }
-  await file.close();
-  let printed = '';
-  const output = {
-    out: (text: string): void => {
-      printed = text;
-    },
-    terminal: { isTty: false, write: () => undefined },
-  };
-  const payer = { ledger: place, openAgent: () => world.client, readChains: () => ({}) };
+  const { payer, output, printed } = await openCommands(world);
   await listPayRuns(payer, {}, output);
-  expect(printed).toContain(`; ${heldBack} held back until ${until}`);
+  expect(printed()).toContain(`; ${heldBack} held back until ${until}`);
   await showPayRun(name.payRun, payer, { json: true }, output);
-  expect(JSON.parse(printed).payRuns).toContainEqual(
+  expect(JSON.parse(printed()).payRuns).toContainEqual(
     expect.objectContaining({ payRun: name.payRun, heldBack }),
   );
 });

@@ -3,7 +3,13 @@
  *
  * @module
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EvmChainSettings } from '@pool/core';
+import type { LocalChecks, Output, Payer } from '@pool/pay-run';
 import { createFakeHolder } from '@pool/testkit';
+import { onTestFinished } from 'vitest';
 import {
   type InvitedDeps,
   payFirstRound,
@@ -11,6 +17,7 @@ import {
 import { payHeld } from '../../../../packages/pay-run/src/commands/resume.ts';
 import { nameInvited } from '../../../../packages/pay-run/src/ledger/invited-record.ts';
 import type { PayRunLedger } from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
+import { openLedger } from '../../../../packages/pay-run/src/ledger/shared-ledger.ts';
 import type { AgentClient, InviteeState } from '../../../../packages/pay-run/src/ports.ts';
 import { createTestPayRun } from './test-pay-run.ts';
 
@@ -106,3 +113,38 @@ export function createWorld(readyAtOnce: readonly boolean[] = [true, false, fals
 }
 
 export const once = [[1_000n], [1_001n], [1_002n], [2_000n], [2_001n], [2_002n]];
+
+/** What a command line has: the ledger of the world, copied into a directory, and what the command prints. */
+export async function openCommands(world: ReturnType<typeof createWorld>) {
+  const home = mkdtempSync(join(tmpdir(), 'held-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const ledger = { home, jobs: { url: `sqlite:${join(home, 'jobs.sqlite')}` } };
+  const file = await openLedger(ledger);
+  for (const { record, ...label } of await world.ledger().listAll()) {
+    await file.change(label, () => record);
+  }
+  await file.close();
+  let printed = '';
+  const output: Output = {
+    out: (text) => {
+      printed = text;
+    },
+    terminal: { isTty: false, write: () => undefined },
+  };
+  const people = world.wallets.map((_, index) => ({
+    person: `person-${index}`,
+    label: `Name ${index}`,
+  }));
+  const tokens = { USDC: { decimals: 6 } };
+  const payer: Payer = {
+    ...{ ledger, chain: undefined, agentUrl: '', openAgent: () => world.client },
+    readChains: () => ({ anvil: { tokens } as unknown as EvmChainSettings }),
+    withChecks: (work) =>
+      work({ readCeiling: () => world.state.ceiling } as unknown as LocalChecks),
+    invitations: {
+      ...world.deps().invitations,
+      find: (text) => people.filter((one) => Object.values(one).includes(text)),
+    },
+  };
+  return { home, payer, output, printed: () => printed };
+}

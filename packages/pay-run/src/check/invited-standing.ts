@@ -4,15 +4,20 @@
  * @module
  */
 import { formatTokenAmount, type TokenUnit, tryParseEvmAddress } from '@pool/core';
+import { isHeld } from '../ledger/invited-record.ts';
 import type { InvitedPayee, InvitedRecord } from '../ledger/pay-run-ledger.ts';
 import type { InviteeState } from '../ports.ts';
 import { createRequest, type Validate } from './check-parts.ts';
 import { locateSkipped } from './pay-run-echo.ts';
 import { locateIssue } from './roster-problems.ts';
 
+/** `not-payable`: another wallet than before, one of another line, or one that cannot be paid. `past-date`: the last day has passed. */
+type HeldState = 'ready' | 'not-enrolled' | 'not-confirmed' | 'not-payable' | 'past-date';
+
 export type InvitedStanding = {
   readonly payee: InvitedPayee;
   readonly invitee: InviteeState;
+  readonly state: HeldState;
   /** Why the person cannot be paid now. Absent: can be. */
   readonly reason?: string;
 };
@@ -31,7 +36,7 @@ export async function judgeHeld(
   place: { readonly chain: string; readonly token: string },
   { readStates, validate, mustBeConfirmed }: StandingDeps,
 ): Promise<readonly InvitedStanding[]> {
-  const held = payees.filter(({ round }) => round === undefined);
+  const held = payees.filter(isHeld);
   if (held.length === 0) {
     return [];
   }
@@ -40,16 +45,18 @@ export async function judgeHeld(
   const judged = held.map((payee): InvitedStanding => {
     const { person } = payee;
     const invitee = normalize(states.get(person) ?? { person, label: person, state: 'unknown' });
-    const reason = findObstacle(invitee, taken, mustBeConfirmed);
-    if (reason === undefined && invitee.address !== undefined) {
+    const obstacle = findObstacle(invitee, taken, mustBeConfirmed);
+    if (obstacle === undefined && invitee.address !== undefined) {
       taken.add(invitee.address);
     }
-    return { payee, invitee, ...(reason === undefined ? {} : { reason }) };
+    return { payee, invitee, ...(obstacle ?? { state: 'ready' }) };
   });
   const refused = await findRefused(judged, place, validate);
   return judged.map((standing) => {
-    const reason = standing.reason ?? refused.get(standing.invitee.address ?? '');
-    return reason === undefined ? standing : { ...standing, reason };
+    const reason = refused.get(standing.invitee.address ?? '');
+    return standing.reason !== undefined || reason === undefined
+      ? standing
+      : { ...standing, state: 'not-payable', reason };
   });
 }
 
@@ -59,40 +66,53 @@ function normalize(invitee: InviteeState): InviteeState {
   return address === undefined ? invitee : { ...invitee, address };
 }
 
+type Obstacle = Pick<InvitedStanding, 'state' | 'reason'>;
+
 function findObstacle(
   { state, address, changed, label, isNew }: InviteeState,
   taken: ReadonlySet<string>,
   mustBeConfirmed: boolean,
-): string | undefined {
+): Obstacle | undefined {
+  const refuse = (reason: string): Obstacle => ({ state: 'not-payable', reason });
+  const wait = (reason: string): Obstacle => ({ state: 'not-enrolled', reason });
   if (changed !== undefined) {
-    return `the platform names the wallet ${changed.named}, and earlier it named ${changed.pinned}: nothing is paid to either. Ask the person which one is theirs, and pay that one by its address under a new label`;
+    return refuse(
+      `the platform names the wallet ${changed.named}, and earlier it named ${changed.pinned}: nothing is paid to either. Ask the person which one is theirs, and pay that one by its address under a new label`,
+    );
   }
   switch (state) {
     case 'created':
-      return 'nobody has opened the link';
+      return wait('nobody has opened the link');
     case 'opened':
-      return 'the link was opened, and no wallet has accepted it';
+      return wait('the link was opened, and no wallet has accepted it');
     case 'accepted':
-      return 'a wallet has accepted the link, and is not enrolled';
+      return wait('a wallet has accepted the link, and is not enrolled');
     case 'enrolled':
-      return 'enrolled, and not eligible';
+      return wait('enrolled, and not eligible');
     case 'expired':
     case 'revoked':
     case 'unknown':
-      return `the link has ended: invite the person again, as ${label}, with "disburse-agent invite", and send the new link`;
+      return wait(
+        `the link has ended: invite the person again, as ${label}, with "disburse-agent invite", and send the new link`,
+      );
     case 'elsewhere':
-      return 'this machine has not invited this person; resume where invitations.json is';
+      return refuse('this machine has not invited this person; resume where invitations.json is');
     case 'eligible':
       break;
   }
   if (address === undefined || tryParseEvmAddress(address) === undefined) {
-    return 'the wallet is not an EVM wallet, so it cannot be paid';
+    return refuse('the wallet is not an EVM wallet, so it cannot be paid');
   }
   if (taken.has(address)) {
-    return `the wallet ${address} is that of another line, and one wallet is paid once per roster`;
+    return refuse(
+      `the wallet ${address} is that of another line, and one wallet is paid once per roster`,
+    );
   }
   return isNew === true && mustBeConfirmed
-    ? `nobody has confirmed the wallet ${address}: ask the person whether it is theirs, then run this on a terminal without --yes, or with --accept-wallets`
+    ? {
+        state: 'not-confirmed',
+        reason: `nobody has confirmed the wallet ${address}: ask the person whether it is theirs, then run this on a terminal without --yes, or with --accept-wallets`,
+      }
     : undefined;
 }
 
@@ -144,6 +164,17 @@ export function describeWallets(
   });
 }
 
+/** For a dry run: who would be paid, and why the others would not. */
+export function describeStanding(
+  { payee, invitee, state, reason }: InvitedStanding,
+  unit: TokenUnit,
+): string {
+  const wallet = invitee.address === undefined ? '' : ` to ${invitee.address}`;
+  const isNew = state === 'ready' && invitee.isNew === true ? ', not confirmed before' : '';
+  const why = reason === undefined ? '' : `: ${reason}`;
+  return `${describePayee(payee, invitee, unit)}${wallet}: ${state.replace('-', ' ')}${isNew}${why}`;
+}
+
 function describePayee(
   { line, amount }: InvitedPayee,
   { label }: InviteeState,
@@ -154,10 +185,10 @@ function describePayee(
 
 /** For `--json`. */
 export function listHeld(standings: readonly InvitedStanding[]): readonly object[] {
-  return standings.map(({ payee: { person, line, amount }, invitee, reason }) => {
+  return standings.map(({ payee: { person, line, amount }, invitee, state: standing, reason }) => {
     const { label, state, expiresAt, address } = invitee;
     return {
-      ...{ line, reference: person, label, amount, state },
+      ...{ line, reference: person, label, amount, state, standing },
       ...(expiresAt === undefined ? {} : { expiresAt }),
       ...(address === undefined ? {} : { address }),
       ...(reason === undefined ? {} : { reason }),

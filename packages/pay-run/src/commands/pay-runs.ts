@@ -6,10 +6,10 @@
  */
 import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import { exitCodes } from '../exit-codes.ts';
-import { holdBack, isGivenUp, isLabelOf, nameOfRound } from '../ledger/invited-record.ts';
+import { holdBack, isGivenUp, isHeld, isLabelOf, nameOfRound } from '../ledger/invited-record.ts';
 import { findPart, hasNoEffect } from '../ledger/pay-run-find.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import type { InvitedPayee, NamedPayRun } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { stateOf } from '../report/split-report.ts';
@@ -18,7 +18,7 @@ import type { TargetOptions } from './pay-roster.ts';
 
 export type PayRunsOptions = TargetOptions & { readonly json?: boolean };
 
-type LedgerOwner = Pick<Payer, 'ledger' | 'openAgent' | 'readChains'>;
+type LedgerOwner = Pick<Payer, 'ledger' | 'openAgent' | 'readChains' | 'invitations'>;
 
 type PayRunPart = {
   readonly part: number;
@@ -76,7 +76,11 @@ export async function showPayRun(
     options.json === true
       ? JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2)
       : views
-          .flatMap((view) => [describeHead(view, payer, views), ...describeParts(view)])
+          .flatMap((view) => [
+            describeHead(view, payer, views),
+            ...describeParts(view),
+            ...describeUnpaid(view, payer, views),
+          ])
           .join('\n'),
   );
   return exitCodes.ok;
@@ -90,6 +94,25 @@ export function findLabel(
 ): readonly NamedPayRun[] {
   const normal = parsePayRun(label);
   return select(all, place).filter(({ payRun }) => payRun === normal);
+}
+
+/** The only record of a label. @throws PoolError `not_found`, `invalid_request` */
+export function findOne(
+  label: string,
+  all: readonly NamedPayRun[],
+  place: TargetOptions,
+): NamedPayRun {
+  const [payRun, other] = findLabel(label, all, place);
+  if (payRun === undefined) {
+    throw new PoolError('not_found', `no pay run ${label} was begun from this directory`);
+  }
+  if (other !== undefined) {
+    throw new PoolError(
+      'invalid_request',
+      `several pay runs have the label ${payRun.payRun}; choose one with --chain and --token`,
+    );
+  }
+  return payRun;
 }
 
 function select(
@@ -147,20 +170,12 @@ function describeHead(
   payer: Pick<Payer, 'readChains'>,
   views: readonly PayRunView[],
 ): string {
-  const { payRun, chain, token, record, parts } = view;
+  const { payRun, chain, record, parts } = view;
   const paid = parts.filter(({ job, isUnseen }) => stateOf(job, isUnseen) === 'paid');
   const notes = paid.flatMap(({ job }) => job?.result?.notes ?? []);
-  const tokens = payer.readChains()[chain]?.tokens ?? {};
-  const decimals = Object.hasOwn(tokens, token) ? tokens[token]?.decimals : undefined;
-  const total =
-    decimals === undefined
-      ? `${sumAmounts(notes)} base units of ${token}`
-      : formatTokenAmount(sumAmounts(notes), { symbol: token, decimals });
+  const total = formatAmount(sumAmounts(notes), view, payer);
   const changedAtMs = Math.max(...record.parts.map(({ sinceMs }) => sinceMs));
-  const changed =
-    changedAtMs === 0
-      ? ''
-      : `; last sent or changed ${new Date(changedAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const changed = changedAtMs === 0 ? '' : `; last sent or changed ${formatMinute(changedAtMs)}`;
   const states =
     parts.length === 1
       ? parts.map(({ job, isUnseen }) => nameState(job, isUnseen)).join('')
@@ -169,14 +184,47 @@ function describeHead(
   return `${payRun} on ${chain}: ${states}${sum}${changed}${describeHeld(view, views)}`;
 }
 
-/** How many people the pay run holds back. */
+function formatAmount(
+  amount: bigint,
+  { chain, token }: NamedPayRun,
+  payer: Pick<Payer, 'readChains'>,
+): string {
+  const tokens = payer.readChains()[chain]?.tokens ?? {};
+  const decimals = Object.hasOwn(tokens, token) ? tokens[token]?.decimals : undefined;
+  return decimals === undefined
+    ? `${amount} base units of ${token}`
+    : formatTokenAmount(amount, { symbol: token, decimals });
+}
+
+export function formatMinute(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** How many people the pay run holds back, and how many were dropped. */
 function describeHeld(view: PayRunView, views: readonly PayRunView[]): string {
-  const held = countHeldBack(view, views);
-  return held === 0 ? '' : `; ${held} held back until ${view.record.invited?.until}`;
+  const { held, dropped } = listUnpaid(view, views);
+  const until = view.record.invited?.until;
+  return `${held.length === 0 ? '' : `; ${held.length} held back until ${until}`}${dropped.length === 0 ? '' : `; ${dropped.length} dropped`}`;
+}
+
+function describeUnpaid(
+  view: PayRunView,
+  payer: LedgerOwner,
+  views: readonly PayRunView[],
+): readonly string[] {
+  const { held, dropped } = listUnpaid(view, views);
+  return [...held, ...dropped].map(({ line, person, amount, droppedAtMs }) => {
+    const name = payer.invitations.find(person)[0]?.label ?? person;
+    const state = droppedAtMs === undefined ? 'held back' : `dropped ${formatMinute(droppedAtMs)}`;
+    return `  line ${line}: ${name}: ${formatAmount(BigInt(amount), view, payer)}: ${state}`;
+  });
 }
 
 /** With the people of later payments of which nothing was or can be paid. @param views - of these payments too */
-function countHeldBack(view: PayRunView, views: readonly PayRunView[]): number {
+function listUnpaid(
+  view: PayRunView,
+  views: readonly PayRunView[],
+): { readonly held: readonly InvitedPayee[]; readonly dropped: readonly InvitedPayee[] } {
   const { invited } = view.record;
   const live = new Set(
     views.flatMap(({ chain, token, payRun, parts }) =>
@@ -188,7 +236,11 @@ function countHeldBack(view: PayRunView, views: readonly PayRunView[]): number {
     ),
   );
   const shown = invited && holdBack(invited, (round) => live.has(nameOfRound(view, round).payRun));
-  return shown?.payees.filter(({ round }) => round === undefined).length ?? 0;
+  const payees = shown?.payees ?? [];
+  return {
+    held: payees.filter(isHeld),
+    dropped: payees.filter(({ droppedAtMs }) => droppedAtMs !== undefined),
+  };
 }
 
 function describeParts({ parts }: PayRunView): readonly string[] {
@@ -204,14 +256,20 @@ function nameState(job: DisbursementJob | undefined, isUnseen: boolean): string 
   return stateOf(job, isUnseen).replace('-', ' ');
 }
 
+function toDropped({ line, person, amount, droppedAtMs = 0 }: InvitedPayee): object {
+  const droppedAt = new Date(droppedAtMs).toISOString();
+  return { line, reference: person, amount, droppedAt };
+}
+
 /** The document of `--json`. Amounts are base units, as decimal strings. */
 function toDocument(view: PayRunView, views: readonly PayRunView[]): object {
   const { payRun, chain, token, parts, record } = view;
+  const { held, dropped } = listUnpaid(view, views);
   return {
     ...{ payRun, chain, token },
     ...(record.invited === undefined
       ? {}
-      : { heldBack: countHeldBack(view, views), until: record.invited.until }),
+      : { heldBack: held.length, until: record.invited.until, dropped: dropped.map(toDropped) }),
     parts: parts.map(({ part, of, key, attempt, job, isUnseen }) => ({
       ...{ part, of, key, attempt, state: stateOf(job, isUnseen) },
       ...(job === undefined ? {} : { job }),

@@ -4,22 +4,35 @@
  *
  * @module
  */
-import { formatTokenAmount, PoolError, type TokenUnit } from '@pool/core';
+import { formatTokenAmount, formatTokenUnits, PoolError, type TokenUnit } from '@pool/core';
 import { checkParts, createRequest } from '../check/check-parts.ts';
 import { isConfirmed } from '../check/confirm-payment.ts';
 import {
+  describeStanding,
   describeWallets,
   type InvitedStanding,
   judgeHeld,
   listHeld,
 } from '../check/invited-standing.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { listRound, nameOfRound, openRound, settleRounds } from '../ledger/invited-record.ts';
+import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
+import {
+  listRound,
+  nameOfRound,
+  openRound,
+  previewRounds,
+  settleRounds,
+} from '../ledger/invited-record.ts';
 import { isSent } from '../ledger/pay-run-claim.ts';
 import { hasNoEffect } from '../ledger/pay-run-find.ts';
 import { computeRoundDigest } from '../ledger/pay-run-key.ts';
-import type { InvitedRecord, NamedPayRun } from '../ledger/pay-run-ledger.ts';
-import { openLedger } from '../ledger/shared-ledger.ts';
+import type {
+  InvitedRecord,
+  NamedPayRun,
+  PayRunLedger,
+  PayRunName,
+  PayRunRecord,
+} from '../ledger/pay-run-ledger.ts';
+import { listAllPayRuns, openLedger } from '../ledger/shared-ledger.ts';
 import { withInterruption } from '../pay/follow-job.ts';
 import {
   createStop,
@@ -39,13 +52,15 @@ import {
   mapWallets,
 } from './pay-invited.ts';
 import { resolveTarget } from './pay-roster.ts';
-import { findLabel, type PayRunsOptions } from './pay-runs.ts';
+import { findOne, type PayRunsOptions } from './pay-runs.ts';
 
 export type ResumeOptions = PayRunsOptions & {
   /** Sends without a question. */
   readonly yes?: boolean;
   /** Pays wallets that nobody has confirmed, also where nobody is asked. */
   readonly acceptWallets?: boolean;
+  /** Says what would be paid, and sends nothing. */
+  readonly dryRun?: boolean;
 };
 
 /** @returns the exit code */
@@ -56,36 +71,36 @@ export async function resumePayRun(
   output: Output,
 ): Promise<number> {
   const client = payer.openAgent();
+  const list = (): Promise<readonly NamedPayRun[]> => listAllPayRuns(payer.ledger);
+  const payRun = findOne(label, await list(), options);
+  const { chain, token, decimals } = resolveTarget(payRun, payer);
+  const unit = { symbol: token, decimals };
+  const deps = {
+    ...{ client, unit, terminal: output.terminal, invitations: payer.invitations },
+    ask: options.yes === true ? undefined : output.ask,
+    acceptWallets: options.acceptWallets === true,
+    readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
+  };
+  if (options.dryRun === true) {
+    // Opening the ledger to write can make its file, or move it to a shared job store.
+    const read: PayRunLedger['read'] = async (name) =>
+      (await list()).find((one) => isSame(one, name))?.record;
+    const preview = await previewHeld(payRun, { ...deps, ledger: { read }, nowMs: Date.now });
+    return reportPreview(payRun, preview, unit, { ...options, ...output });
+  }
   const ledger = await openLedger(payer.ledger);
   try {
-    const found = findLabel(label, await ledger.listAll(), options);
-    const [payRun, other] = found;
-    if (payRun === undefined) {
-      throw new PoolError('not_found', `no pay run ${label} was begun from this directory`);
-    }
-    if (other !== undefined) {
-      throw new PoolError(
-        'invalid_request',
-        `several pay runs have the label ${payRun.payRun}; choose one with --chain and --token`,
-      );
-    }
-    const { chain, token, decimals } = resolveTarget(payRun, payer);
-    const unit = { symbol: token, decimals };
     const resumed = await withInterruption((signal) =>
-      payHeld(payRun, {
-        ...{ ledger, client, signal, unit },
-        nowMs: ledger.nowMs,
-        terminal: output.terminal,
-        ask: options.yes === true ? undefined : output.ask,
-        acceptWallets: options.acceptWallets === true,
-        invitations: payer.invitations,
-        readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
-      }),
+      payHeld(payRun, { ...deps, ledger, signal, nowMs: ledger.nowMs }),
     );
     return report(payRun, resumed, unit, { ...options, ...output });
   } finally {
     await ledger.close();
   }
+}
+
+function isSame(one: PayRunName, other: PayRunName): boolean {
+  return one.chain === other.chain && one.token === other.token && one.payRun === other.payRun;
 }
 
 export type Payment = { readonly plan: SplitPlan; readonly outcome: SplitOutcome };
@@ -104,7 +119,10 @@ export type Resumed = {
 export async function payHeld(payRun: NamedPayRun, deps: InvitedDeps): Promise<Resumed> {
   const { digest } = payRun.record;
   const base = { name: payRun, digest };
-  const until = await assertResumable(payRun, deps);
+  const { until } = assertBegun(payRun, payRun.record);
+  if (isOver(until, await deps.nowMs())) {
+    throw new PoolError('pay_run_ended', `nothing was sent: ${describeEnd(payRun, until)}`);
+  }
   const settled = await settleRounds(base, deps);
   const standings = await judgeHeld(settled.invited, payRun, createStanding(deps));
   const ready = standings.filter(({ reason }) => reason === undefined);
@@ -130,10 +148,7 @@ export async function payHeld(payRun: NamedPayRun, deps: InvitedDeps): Promise<R
       return end();
     }
   }
-  const size = ready.length === 0 ? 1 : await deps.readCeiling();
-  const groups = Array.from({ length: Math.ceil(ready.length / size) }, (_, index) =>
-    ready.slice(index * size, (index + 1) * size),
-  );
+  const groups = await groupByCeiling(ready, deps);
   // Before a round gets its number: a round that is decided and not sent leaves a gap.
   const stop = await findStop(payRun, groups, deps);
   if (stop !== undefined) {
@@ -153,6 +168,53 @@ export async function payHeld(payRun: NamedPayRun, deps: InvitedDeps): Promise<R
     }
   }
   return end();
+}
+
+async function groupByCeiling(
+  ready: readonly InvitedStanding[],
+  { readCeiling }: Pick<InvitedDeps, 'readCeiling'>,
+): Promise<readonly (readonly InvitedStanding[])[]> {
+  const size = ready.length === 0 ? 1 : await readCeiling();
+  return Array.from({ length: Math.ceil(ready.length / size) }, (_, index) =>
+    ready.slice(index * size, (index + 1) * size),
+  );
+}
+
+export type Preview = {
+  readonly until: string;
+  /** Everybody who is held back. */
+  readonly held: readonly InvitedStanding[];
+  /** Payments whose answer was not seen: a resumption sends them again under their keys, so that they are paid once. */
+  readonly unseen: readonly { readonly payRun: string; readonly amounts: readonly string[] }[];
+  readonly stop?: Stop;
+};
+
+/**
+ * What {@link payHeld} would pay now. Sends nothing, and changes no ledger. A wallet that is new is pinned, as whenever one is seen.
+ * @throws PoolError `invalid_request`, `pay_run_conflict`
+ */
+export async function previewHeld(
+  payRun: NamedPayRun,
+  deps: Omit<InvitedDeps, 'ledger' | 'signal'> & { readonly ledger: Pick<PayRunLedger, 'read'> },
+): Promise<Preview> {
+  const { until } = assertBegun(payRun, payRun.record);
+  const base = { name: payRun, digest: payRun.record.digest };
+  const { invited, unseen } = await previewRounds(base, deps);
+  const judged = await judgeHeld(invited, payRun, createStanding(deps));
+  const ended = isOver(until, await deps.nowMs())
+    ? ({ state: 'past-date', reason: describeEnd(payRun, until) } as const)
+    : {};
+  const held = judged.map((standing) => ({ ...standing, ...ended }));
+  const ready = held.filter(({ reason }) => reason === undefined);
+  const stop = await findStop(payRun, await groupByCeiling(ready, deps), deps);
+  return {
+    ...{ until, held },
+    unseen: unseen.map((round) => ({
+      payRun: nameOfRound(payRun, round).payRun,
+      amounts: listRound(invited, round).map(({ amount }) => amount),
+    })),
+    ...(stop === undefined ? {} : { stop }),
+  };
 }
 
 function mayHavePaid({ parts }: SplitOutcome): boolean {
@@ -179,23 +241,21 @@ async function findStop(
   return blocking[0] && createStop(blocking);
 }
 
-/** @returns the last day */
-async function assertResumable(
-  { payRun, record: { invited, parts } }: NamedPayRun,
-  { nowMs }: Pick<InvitedDeps, 'nowMs'>,
-): Promise<string> {
-  if (invited === undefined) {
+/**
+ * Its first payment was sent, if it has one.
+ * @throws PoolError `invalid_request`
+ */
+export function assertBegun(
+  { payRun }: PayRunName,
+  record: PayRunRecord | undefined,
+): InvitedRecord {
+  if (record?.invited === undefined) {
     throw new PoolError(
       'invalid_request',
       `pay run ${payRun} holds nobody back: its roster names no invited person`,
     );
   }
-  if (isOver(invited.until, await nowMs())) {
-    throw new PoolError(
-      'pay_run_ended',
-      `nothing was sent: pay run ${payRun} pays the people whom it held back until ${invited.until}, and that day has passed. To pay them nevertheless, run its disburse command again with a later --until, then this one`,
-    );
-  }
+  const { invited, parts } = record;
   const hasFirst = invited.direct.length > 0 || listRound(invited, 1).length > 0;
   if (hasFirst && !parts.every(isSent)) {
     throw new PoolError(
@@ -203,7 +263,11 @@ async function assertResumable(
       `nothing was sent: pay run ${payRun} itself is not sent, or only in part; run its disburse command again first`,
     );
   }
-  return invited.until;
+  return invited;
+}
+
+function describeEnd({ payRun }: PayRunName, until: string): string {
+  return `pay run ${payRun} pays the people whom it held back until ${until}, and that day has passed. To pay them nevertheless, run its disburse command again with a later --until, then this one`;
 }
 
 function planRound(payRun: NamedPayRun, invited: InvitedRecord, round: number): SplitPlan {
@@ -272,4 +336,48 @@ function report(
   codes.push(stop?.exitCode ?? exitCodes.ok);
   const rest = held.length > 0 ? exitCodes.someUnpaid : exitCodes.ok;
   return codes.find((code) => code !== exitCodes.ok) ?? rest;
+}
+
+/** @returns the exit code */
+function reportPreview(
+  { payRun, chain, token }: NamedPayRun,
+  { until, held, unseen, stop }: Preview,
+  unit: TokenUnit,
+  { json, out }: Pick<Output, 'out'> & { readonly json?: boolean },
+): number {
+  const ready = held.filter(({ reason }) => reason === undefined);
+  const total = sumAmounts(ready.map(({ payee }) => payee));
+  const inTokens = (amount: bigint): string => formatTokenUnits(amount, unit.decimals);
+  const isEnded = held.some(({ state }) => state === 'past-date');
+  out(
+    json === true
+      ? JSON.stringify(
+          {
+            ...{ ok: stop === undefined && !isEnded, payRun, chain, token, until },
+            payment: {
+              ...{ recipients: ready.length, total: total.toString() },
+              inTokenUnits: { total: inTokens(total) },
+            },
+            heldBack: listHeld(held).map((one, index) => ({
+              ...one,
+              inTokenUnits: { amount: inTokens(BigInt(held[index]?.payee.amount ?? 0)) },
+            })),
+            unseen,
+            ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+          },
+          null,
+          2,
+        )
+      : [
+          `dry run: pay run ${payRun} on ${chain} would pay ${ready.length} of ${held.length} recipient(s) who are held back until ${until}, ${formatTokenAmount(total, unit)} in total`,
+          ...held.map((standing) => `  ${describeStanding(standing, unit)}`),
+          ...unseen.map(
+            (one) =>
+              `and send the payment ${one.payRun} again, whose answer was not seen: ${one.amounts.length} recipient(s), ${formatTokenAmount(sumAmounts(one.amounts.map((amount) => ({ amount }))), unit)}, paid once`,
+          ),
+          ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
+        ].join('\n'),
+  );
+  const rest = ready.length < held.length ? exitCodes.someUnpaid : exitCodes.ok;
+  return isEnded ? exitCodeOfError('pay_run_ended') : (stop?.exitCode ?? rest);
 }

@@ -10,10 +10,11 @@
  */
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { type ClaimDeps, findHolder, isFixed } from './pay-run-claim.ts';
-import { findLaterRound, findRoundJob, hasNoEffect } from './pay-run-find.ts';
+import { findLaterRound, findRoundJob, hasAnyPayment, hasNoEffect } from './pay-run-find.ts';
 import { formatRound } from './pay-run-key.ts';
 import {
   createConflict,
+  type InvitedPayee,
   type InvitedRecord,
   type PayRunLedger,
   type PayRunName,
@@ -60,11 +61,14 @@ function assign(invited: InvitedRecord, wallets: Wallets, round: number): Invite
     ...invited,
     payees: invited.payees.map((payee) => {
       const address = wallets.get(payee.person);
-      return address === undefined || payee.round !== undefined
-        ? payee
-        : { ...payee, round, address };
+      return address === undefined || !isHeld(payee) ? payee : { ...payee, round, address };
     }),
   };
+}
+
+/** In no payment, and not dropped. */
+export function isHeld({ round, droppedAtMs }: InvitedPayee): boolean {
+  return round === undefined && droppedAtMs === undefined;
 }
 
 /** @param whole - to add the lines of the roster that name wallets; for the first round */
@@ -146,13 +150,7 @@ export async function openRound(
   wallets: Wallets,
   { ledger, client }: Pick<ClaimDeps, 'ledger' | 'client'>,
 ): Promise<{ readonly invited: InvitedRecord; readonly round: number } | undefined> {
-  const seen = await ledger.read(name);
-  const round = (seen?.invited?.rounds ?? 1) + 1;
-  const later = await findLaterRound({ payRun: name.payRun, digest }, round, client);
-  if (later !== undefined) {
-    const { invited: now } = (await ledger.read(name)) ?? {};
-    throw (now?.rounds ?? 1) >= later ? createBusy(name) : createOlder(name);
-  }
+  const round = (await assertNewest({ name, digest }, { ledger, client })).rounds + 1;
   const { invited } = await ledger.change(name, (current) => {
     const known = findRecord(current, { name, digest });
     if (known.rounds + 1 !== round) {
@@ -169,6 +167,33 @@ export async function openRound(
     : { invited, round };
 }
 
+type ReadDeps = Pick<ClaimDeps, 'client' | 'nowMs'> & {
+  readonly ledger: Pick<PayRunLedger, 'read'>;
+};
+
+/**
+ * The agent has no payment of the pay run that the ledger does not know. Without this, a copy from before a payment would pay its people
+ * again.
+ * @throws PoolError `pay_run_conflict`
+ */
+export async function assertNewest(
+  { name, digest }: Base,
+  { ledger, client }: Pick<ReadDeps, 'ledger' | 'client'>,
+): Promise<InvitedRecord> {
+  const record = await ledger.read(name);
+  const invited = findRecord(record, { name, digest });
+  const own = { payRun: name.payRun, digest };
+  const isOlder =
+    record !== undefined && isFixed(record)
+      ? (await findLaterRound(own, invited.rounds + 1, client)) !== undefined
+      : await hasAnyPayment(own, invited.direct.length + invited.payees.length, client);
+  if (isOlder) {
+    const now = await ledger.read(name);
+    throw JSON.stringify(now) === JSON.stringify(record) ? createOlder(name) : createBusy(name);
+  }
+  return invited;
+}
+
 async function isLive(
   own: PayRunName,
   record: PayRunRecord | undefined,
@@ -181,11 +206,49 @@ async function isLive(
   );
 }
 
+/** A round that is decided and recorded nowhere was not sent: it is recorded first. @throws PoolError `pay_run_conflict` */
+async function assertUnsent({ name, digest }: Base, round: number, deps: ReadDeps): Promise<void> {
+  const job = await findRoundJob({ payRun: name.payRun, digest }, round, deps.client);
+  if (job !== undefined && !hasNoEffect(job)) {
+    const now = await deps.ledger.read(nameOfRound(name, round));
+    throw now === undefined ? createOlder(name) : createBusy(name);
+  }
+}
+
+/**
+ * What {@link settleRounds} would hold back. Changes nothing.
+ * @returns also those of the rounds that were or may be paid of which the agent has no job
+ * @throws PoolError `pay_run_conflict`
+ */
+export async function previewRounds(
+  base: Base,
+  deps: ReadDeps,
+): Promise<{ readonly invited: InvitedRecord; readonly unseen: readonly number[] }> {
+  const { name, digest } = base;
+  const invited = await assertNewest(base, deps);
+  const live = await listLive(name, invited, deps);
+  const unseen: number[] = [];
+  for (let round = 2; round <= invited.rounds; round += 1) {
+    if (listRound(invited, round).length === 0) {
+      continue;
+    }
+    if ((await deps.ledger.read(nameOfRound(name, round))) === undefined) {
+      await assertUnsent(base, round, deps);
+    } else if (
+      live.has(round) &&
+      (await findRoundJob({ payRun: name.payRun, digest }, round, deps.client)) === undefined
+    ) {
+      unseen.push(round);
+    }
+  }
+  return { invited: holdBack(invited, (round) => live.has(round)), unseen };
+}
+
 /** The later rounds that were or may be paid. Changes nothing. */
 export async function listLive(
   name: PayRunName,
   { rounds }: Pick<InvitedRecord, 'rounds'>,
-  deps: ClaimDeps,
+  deps: ReadDeps,
 ): Promise<ReadonlySet<number>> {
   const live = new Set<number>();
   for (let round = 2; round <= rounds; round += 1) {
@@ -232,11 +295,7 @@ export async function settleRounds(
       continue;
     }
     if (record === undefined) {
-      // It is recorded before it is sent.
-      const job = await findRoundJob({ payRun: name.payRun, digest }, round, deps.client);
-      if (job !== undefined && !hasNoEffect(job)) {
-        throw (await ledger.read(own)) === undefined ? createOlder(name) : createBusy(name);
-      }
+      await assertUnsent({ name, digest }, round, deps);
     }
     if (!isOver) {
       const sinceMs = await deps.nowMs();
@@ -261,7 +320,11 @@ export async function settleRounds(
   return { invited, live };
 }
 
-function findRecord(record: PayRunRecord | undefined, { name, digest }: Base): InvitedRecord {
+/** @throws PoolError `pay_run_conflict`: the label is of another roster now */
+export function findRecord(
+  record: PayRunRecord | undefined,
+  { name, digest }: Base,
+): InvitedRecord {
   if (record?.invited === undefined || record.digest !== digest) {
     throw createBusy(name);
   }

@@ -28,11 +28,19 @@ export type ClaimDeps = {
 };
 
 /**
- * Something may have been sent under the label: a part, or a payment to people who were held back. The number of parts, and who is in the
- * first payment, cannot change any more.
+ * Something may have been sent under the label: a part, or a payment to people who were held back; or one of these was dropped. The number
+ * of parts, and who is in the first payment, cannot change any more.
  */
-export function isFixed({ parts, invited }: PayRunRecord): boolean {
-  return parts.some(isSent) || (invited?.rounds ?? 1) > 1;
+export function isFixed(record: PayRunRecord): boolean {
+  return record.parts.some(isSent) || hasDecision(record);
+}
+
+/** A later payment was decided, or a person dropped. Another roster under the label would forget it. */
+function hasDecision({ invited }: PayRunRecord): boolean {
+  return (
+    invited !== undefined &&
+    (invited.rounds > 1 || invited.payees.some(({ droppedAtMs }) => droppedAtMs !== undefined))
+  );
 }
 
 /** The record of this roster if it is fixed ({@link isFixed}). */
@@ -140,7 +148,7 @@ export async function findHolder(
   record: PayRunRecord,
   { client, nowMs }: Pick<ClaimDeps, 'client' | 'nowMs'>,
 ): Promise<'used' | 'unseen' | undefined> {
-  if ((record.invited?.rounds ?? 1) > 1) {
+  if (hasDecision(record)) {
     return 'used';
   }
   const count = record.parts.length;

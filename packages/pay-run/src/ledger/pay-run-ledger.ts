@@ -44,6 +44,8 @@ const payeeSchema = v.strictObject({
   round: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** The wallet that it pays. */
   address: v.optional(v.string()),
+  /** When the payer ended what was held back: no payment takes this person any more. Only of one without a round. */
+  droppedAtMs: v.optional(v.number()),
 });
 const invitedSchema = v.strictObject({
   /** The last day, in UTC, on which people are paid who were held back: `2027-01-15`. */

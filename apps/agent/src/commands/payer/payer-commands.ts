@@ -13,6 +13,8 @@ import {
   checkRecipients,
   createAgentClient,
   type DisburseOptions,
+  type DropOptions,
+  dropLine,
   listPayRuns,
   listTenancyKeys,
   type NewTenancyOptions,
@@ -62,6 +64,15 @@ export async function runResume(
 }
 
 /** @returns the exit code */
+export async function runDrop(
+  label: string,
+  options: DropOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await dropLine(label, openPayer(options, output), options, output);
+}
+
+/** @returns the exit code */
 export async function runCheckRecipients(
   options: RecipientsOptions & EnvFile,
   output: Output,
@@ -74,7 +85,7 @@ export async function runListPayRuns(
   options: PayRunsOptions & EnvFile,
   output: Output,
 ): Promise<number> {
-  return await listPayRuns(openLedgerOwner(options), options, output);
+  return await listPayRuns(openLedgerOwner(options, output), options, output);
 }
 
 /** @returns the exit code */
@@ -83,7 +94,7 @@ export async function runShowPayRun(
   options: PayRunsOptions & EnvFile,
   output: Output,
 ): Promise<number> {
-  return await showPayRun(label, openLedgerOwner(options), options, output);
+  return await showPayRun(label, openLedgerOwner(options, output), options, output);
 }
 
 /** @returns the exit code */
@@ -125,12 +136,16 @@ function openPayer(login: EmployerLogin, { terminal }: Pick<Output, 'terminal'>)
 }
 
 /** Without an agent the ledger is shown alone, so its port may be 0. */
-function openLedgerOwner({ envFile }: EnvFile): Pick<Payer, 'ledger' | 'openAgent' | 'readChains'> {
-  const config = readConfig(envFile);
+function openLedgerOwner(
+  options: EnvFile,
+  { terminal }: Pick<Output, 'terminal'>,
+): Pick<Payer, 'ledger' | 'openAgent' | 'readChains' | 'invitations'> {
+  const config = readConfig(options.envFile);
   return {
     ledger: config,
     openAgent: () => openAgent(config),
     readChains: () => readChainsFile(config.chainsFile).chains,
+    invitations: createInvitations(options, terminal),
   };
 }
 
