@@ -53,7 +53,7 @@ function hash(digit: string): Hex32 {
 
 const hourMs = 3_600_000;
 
-function listEntries(nowMs: number): readonly HistoryEntry[] {
+function listEntries(nowMs: number, memo: string): readonly HistoryEntry[] {
   const paid = (id: string, agoMs: number, amount: string, memo: string): HistoryEntry => ({
     ...{ kind: 'received', id, amount, memo, slot: 0, isChange: false, index: Number(id) },
     time: `${new Date(nowMs - agoMs).toISOString().slice(0, 19)}Z`,
@@ -61,7 +61,7 @@ function listEntries(nowMs: number): readonly HistoryEntry[] {
   });
   return [
     paid('1', 31 * 24 * hourMs, '3000000000', 'Salary October'),
-    paid('2', hourMs, '3120500000', '=1+1 <img src=x onerror=alert(1)> Salary November'),
+    paid('2', hourMs, '3120500000', memo),
   ];
 }
 
@@ -112,7 +112,7 @@ function createPayments() {
   };
 }
 
-function createWallet(first: Readiness): PayeeWallet {
+function createWallet(first: Readiness, stranger: string | undefined): PayeeWallet {
   let readiness = first;
   const contacts: Contact[] = [];
   const saved: EvmAddress[] = [];
@@ -132,8 +132,9 @@ function createWallet(first: Readiness): PayeeWallet {
     sync: (onProgress) => work(onProgress, ['syncing']),
     balance: async () => ({ total: 6_120_500_000n, spendable: 6_000_000_000n, asOfBlock: 123 }),
     history: async () => ({
-      ...{ chain: 'base', symbol: 'USDC', decimals: 6, entries: listEntries(Date.now()) },
-      payers: { [hash('2')]: 'Acme Ltd' },
+      ...{ chain: 'base', symbol: 'USDC', decimals: 6 },
+      entries: listEntries(Date.now(), stranger ?? '=1+1 <b>Salary</b> November'),
+      payers: { [hash('2')]: stranger ?? 'Acme Ltd' },
     }),
     disclose: async (payslip) => JSON.stringify(payslip),
     savedAddresses: async () => saved,
@@ -170,9 +171,12 @@ function createWallet(first: Readiness): PayeeWallet {
 export function createFakeAccounts({
   hasPrf,
   hasAccount,
+  stranger,
 }: {
   readonly hasPrf: boolean;
   readonly hasAccount: boolean;
+  /** In place of each text that a stranger can choose. */
+  readonly stranger: string | undefined;
 }): PayeeAccounts {
   let isStored = hasAccount;
   const draft = (shown: readonly string[] | undefined): AccountDraft => {
@@ -187,7 +191,7 @@ export function createFakeAccounts({
       confirmWords: async () => undefined,
       async finish() {
         isStored = hasPasskey;
-        return createWallet(shown === undefined ? 'ready' : 'not_enrolled');
+        return createWallet(shown === undefined ? 'ready' : 'not_enrolled', stranger);
       },
       discard: async () => undefined,
     };
@@ -195,7 +199,8 @@ export function createFakeAccounts({
   return {
     async readInvitation(code) {
       if (code === 'lost') throw new PoolError('platform_unreachable', 'no answer');
-      return code === 'used' ? { ...invitation, state: 'accepted' } : invitation;
+      const employer = stranger ?? invitation.employer;
+      return { ...invitation, employer, state: code === 'used' ? 'accepted' : 'open' };
     },
     findAccount: async () => (isStored ? identity : undefined),
     createAccount: async () => draft(words),
@@ -205,10 +210,10 @@ export function createFakeAccounts({
       }
       return draft(undefined);
     },
-    unlock: async () => createWallet('ready'),
+    unlock: async () => createWallet('ready', stranger),
     async importFile(text) {
       if (!text.includes('pool-account')) throw new PoolError('invalid_account_file', 'no account');
-      return createWallet('ready');
+      return createWallet('ready', stranger);
     },
   };
 }

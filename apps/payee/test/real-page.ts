@@ -1,0 +1,55 @@
+// The real page with its real worker, built and served. No platform answers it: keys need none.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
+import { testEvidenceDomain } from '@pool/testkit';
+import { build } from 'vite';
+import { testSettings } from '../../../packages/relayer/test/test-settings.ts';
+import { press } from './devices.ts';
+import type { Page } from './served-page.ts';
+
+const app = resolve(import.meta.dirname, '..');
+
+/** The entropy 0x7f…7f in BIP-39. */
+export const wordsOf7f: string = (() => {
+  const eight = 'legal winner thank year wave sausage worth';
+  return `${eight} useful ${eight} useful ${eight} title`;
+})();
+
+/** `url` is of the page, under a name: passkeys are bound to names, and an IP address is none. */
+export async function serveRealPage() {
+  const folder = await mkdtemp(join(tmpdir(), 'pool-real-page-'));
+  await build({
+    ...{ configFile: join(app, 'vite.config.js'), root: app, logLevel: 'error' },
+    build: { outDir: folder, emptyOutDir: true },
+  });
+  const chains = { test: { ...testSettings, rpcUrl: 'http://127.0.0.1:9' } };
+  await writeFile(
+    join(folder, 'chains.json'),
+    JSON.stringify({ evidence: testEvidenceDomain, chains }),
+  );
+  const shell = createShell({
+    ...{ log: createLog('silent', 'test'), allowedHosts: [], allowedOrigins: 'hosts' },
+  });
+  addPageFolder(shell, { path: '/payee', folder });
+  const server = await serveHttp((request, from) => shell.fetch(request, from), {
+    ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
+  });
+  return {
+    url: `http://localhost:${new URL(server.url).port}/payee/`,
+    async close() {
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An account in a browser that has none: from its words, kept by a passkey. */
+export async function restoreAccount(page: Page, words: string): Promise<void> {
+  await press(page, 'Restore an account from its words');
+  await page.getByLabel('Recovery words').fill(words);
+  await press(page, 'Restore');
+  await press(page, 'Make a passkey');
+  await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+}
