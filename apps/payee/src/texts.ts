@@ -4,6 +4,7 @@
  * @module
  */
 import type { Readiness } from '@pool/api';
+import { exitErrors, exitTexts } from './exit-texts.ts';
 import type { Invitation, Progress } from './wallet-port.ts';
 
 const readiness: Readonly<Record<Readiness, { readonly title: string; readonly text: string }>> = {
@@ -95,6 +96,7 @@ const errors: Readonly<Record<string, string>> = {
   invitation_taken:
     'Another account has used this invitation. Tell the person who sent it, and ask for a new one.',
   invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
+  ...exitErrors,
   passkey_failed: 'The passkey could not be used. Try again, or use another passkey or browser.',
 };
 
@@ -330,6 +332,7 @@ export const texts = {
     done: (amount: string) => `${amount} left the pool.`,
     reverted: 'The chain refused the withdrawal. Nothing moved. You can try again.',
   },
+  exit: exitTexts,
   transfer: {
     title: 'Pay inside the pool',
     text: 'The chain shows neither you, nor the payee, nor the amount.',

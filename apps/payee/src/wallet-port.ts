@@ -6,7 +6,7 @@
  */
 import type { History, HistoryEntry, Readiness } from '@pool/api';
 import type { EvmAddress, Hex, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
-import type { EarlierPayment } from '@pool/wallet/browser';
+import type { EarlierPayment, ExitPlan } from '@pool/wallet/browser';
 
 /** An invitation as the platform describes it. Its texts are of strangers. */
 export type Invitation = {
@@ -97,6 +97,8 @@ export type Balance = {
   /** Not held by a spend that is under way. */
   readonly spendable: bigint;
   readonly asOfBlock: number;
+  /** Unix time of the last answer of a platform that is silent, 0 if it never answered here. What payers sent since then is missing. */
+  readonly silentSinceMs: number | undefined;
 };
 
 /** `payers`: names of those who paid, by transaction hash, where they are known. */
@@ -125,6 +127,8 @@ export type WithdrawalPlan = {
   readonly changeAmount: bigint;
   /** What the payee pays in the token. */
   readonly feeAmount: bigint;
+  /** Without the platform: who pays the network, and how much. */
+  readonly gas: ExitPlan['gas'] | undefined;
 };
 
 /** `known`: the equal payment that the owner was shown before this one is sent. */
@@ -163,7 +167,13 @@ export type PayeeWallet = {
   readonly contracts: readonly EvmAddress[];
   /** @param invitation - code of the link, the first time */
   enrol(invitation?: string): Promise<Readiness>;
-  readiness(): Promise<Readiness>;
+  /** Undefined: the platform is silent, or was left. */
+  readiness(): Promise<Readiness | undefined>;
+  /**
+   * From now on, until the account is locked, the platform is not asked: withdrawals go to the chain, and an account of their own pays the
+   * network. What was begun with the platform is continued by an equal withdrawal.
+   */
+  leavePlatform(): Promise<void>;
   /** Reads chain and platform. Needs an enrolled account, as everything below. */
   sync(onProgress: OnProgress): Promise<void>;
   balance(token: string): Promise<Balance>;

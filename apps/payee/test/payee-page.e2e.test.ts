@@ -157,6 +157,29 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     expectClean();
   });
 
+  it('shows the account while the platform is silent, and withdraws without it', async () => {
+    const { page, expectClean } = await open('?account=yes&silent=yes');
+    await press(page, 'Open with my passkey');
+    await page.getByText('sent to you after 2 Nov 2026').waitFor();
+    await page.getByText('6120.5 USDC').first().waitFor();
+    await look(page, 'Account', 'home-silent');
+    await page.getByRole('link', { name: 'Withdraw', exact: true }).click();
+    await look(page, 'Withdraw without the platform', 'exit');
+    await press(page, 'Go on without the platform');
+    await page.getByLabel('Amount in USDC').fill('2000');
+    await press(page, 'Review');
+    await page.getByText('About 0.0013 coin of the chain').waitFor();
+    await page.getByText('Send 0.0038 coin of the chain to it').waitFor();
+    await look(page, 'Check before you send', 'exit-unfunded');
+    await press(page, 'Check again');
+    await page.getByText('Send 0.0038 coin').waitFor({ state: 'detached' });
+    await press(page, 'Withdraw now');
+    await look(page, 'Sent', 'exit-sent');
+    await page.getByRole('link', { name: 'Pay', exact: true }).click();
+    await page.getByText('Nobody can be paid inside the pool without the platform').waitFor();
+    expectClean();
+  });
+
   it('takes an address from a wallet of the browser, if the wallet signs with its key', async () => {
     const { page, expectClean } = await openAccount('');
     await page.getByRole('link', { name: 'Withdraw' }).click();

@@ -67,7 +67,8 @@ export type WalletCalls = {
   readonly removePasskey: Call<OpenableFile & { readonly credentialId: Hex }, string>;
   /** @see PayeeWallet */
   readonly enrol: Call<string | undefined, Readiness>;
-  readonly readiness: Call<undefined, Readiness>;
+  readonly readiness: Call<undefined, Readiness | undefined>;
+  readonly leavePlatform: Call<undefined, void>;
   readonly sync: Call<undefined, void>;
   readonly balance: Call<string, Balance>;
   readonly history: Call<string, PayeeHistory>;

@@ -10,4 +10,6 @@ export type ReleaseState = {
 
 export type ReleaseRequest =
   | { readonly kind: 'state' }
-  | { readonly kind: 'accept'; readonly digest: string };
+  | { readonly kind: 'accept'; readonly digest: string }
+  /** Reads files that the server has beside the release, so that they are kept. Answered when all are. */
+  | { readonly kind: 'keep'; readonly files: readonly string[] };

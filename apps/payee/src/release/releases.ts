@@ -7,6 +7,12 @@ import type { ReleaseRequest, ReleaseState } from './release-messages.ts';
 
 /** Milliseconds. */
 const answerTimeout = 5_000;
+const downloadTimeout = 600_000;
+
+/** Of a withdrawal from at most two notes. */
+const circuitFiles = ['circuit.wasm', 'proving-key.pzky', 'verification-key.json'].map(
+  (file) => `circuits/spend-2x4/${file}`,
+);
 
 /**
  * Starts the service worker that keeps the release, and looks for another one.
@@ -35,6 +41,13 @@ export async function acceptRelease(digest: string): Promise<boolean> {
   return (await ask(active, { kind: 'accept', digest }))?.active === digest;
 }
 
+/** Keeps what a withdrawal without the server needs. @returns false if it could not be read, or not be kept */
+export async function keepCircuit(): Promise<boolean> {
+  const { active } = await navigator.serviceWorker.ready;
+  const request = { kind: 'keep', files: circuitFiles } as const;
+  return (await ask(active, request, downloadTimeout)) !== undefined;
+}
+
 async function settled(worker: ServiceWorker): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = (): void => {
@@ -48,12 +61,13 @@ async function settled(worker: ServiceWorker): Promise<void> {
 async function ask(
   worker: ServiceWorker | null,
   request: ReleaseRequest,
+  timeout = answerTimeout,
 ): Promise<ReleaseState | undefined> {
   const { port1, port2 } = new MessageChannel();
   try {
     return await new Promise((resolve) => {
       port1.onmessage = ({ data }: MessageEvent<ReleaseState | undefined>) => resolve(data);
-      setTimeout(() => resolve(undefined), answerTimeout);
+      setTimeout(() => resolve(undefined), timeout);
       worker?.postMessage(request, [port2]);
     });
   } finally {

@@ -84,6 +84,8 @@ async function install(): Promise<void> {
   );
   const accepted = (await readAccepted()) ?? [digest];
   await writeAccepted(accepted);
+  // The page cannot open an account without the settings of the chain.
+  await askServer(new Request(new URL('chains.json', folder)));
   const kept = new Set([prefix + accepted[0], prefix + digest, stateCache]);
   const names = await caches.keys();
   await Promise.all(
@@ -182,6 +184,10 @@ async function refreshHeaders(digest: string): Promise<void> {
 async function handle(request: ReleaseRequest): Promise<ReleaseState> {
   const digest = await digestOfThis;
   const accepted = (await readAccepted()) ?? [digest];
+  if (request.kind === 'keep') {
+    const cache = await caches.open(serverCache);
+    await cache.addAll(request.files.map((name) => new URL(name, folder).href));
+  }
   if (request.kind === 'state') {
     await refreshHeaders(accepted[0]).catch(() => undefined);
   }

@@ -40,6 +40,7 @@ export function HomeView({
   return (
     <View title={texts.nav.home}>
       {readiness !== undefined && <State readiness={readiness} onEnrol={onEnrol} />}
+      {account !== undefined && <Silence sinceMs={account.balance.silentSinceMs} />}
       {account !== undefined && <BalanceFacts account={account} />}
       <Button isDisabled={refresh.isBusy} onClick={onRefresh}>
         {home.refresh}
@@ -54,8 +55,25 @@ export function HomeView({
         <p>
           <a href="#passkeys">{texts.passkeys.link}</a>
         </p>
+        {account !== undefined && (
+          <p>
+            <a href="#exit">{texts.exit.title}</a>
+          </p>
+        )}
       </section>
     </View>
+  );
+}
+
+/** What cannot be known while the platform is silent. */
+export function Silence({ sinceMs }: { readonly sinceMs: number | undefined }) {
+  const { exit } = texts;
+  return (
+    sinceMs !== undefined && (
+      <Notice kind="warning" title={exit.silent}>
+        <p>{sinceMs === 0 ? exit.neverHeard : exit.silentSince(formatTime(sinceMs))}</p>
+      </Notice>
+    )
   );
 }
 

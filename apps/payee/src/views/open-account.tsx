@@ -7,11 +7,12 @@ import type { Readiness } from '@pool/api';
 import type { EvmAddress } from '@pool/core';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { countSpends } from '../model/running-spends.ts';
-import { View } from '../parts/elements.tsx';
+import { Notice, View } from '../parts/elements.tsx';
 import { useTask } from '../parts/task.tsx';
 import { useIdle, useRoute } from '../parts/use-page.ts';
 import { texts } from '../texts.ts';
 import type { Contact, OnProgress, PayeeWallet } from '../wallet-port.ts';
+import { ExitView } from './exit.tsx';
 import { HistoryView } from './history.tsx';
 import { type Account, HomeView, PayslipView } from './home.tsx';
 import { PasskeysView } from './passkeys.tsx';
@@ -40,6 +41,8 @@ export function OpenAccount({
   const [token, setToken] = useState(wallet.tokens[0]?.symbol ?? '');
   const [readiness, setReadiness] = useState<Readiness>();
   const [account, setAccount] = useState<Account>();
+  /** Withdrawals go to the chain, until the account is locked. */
+  const [hasLeft, setHasLeft] = useState(false);
   const [known, setKnown] = useState<Known>({ contacts: [], saved: [] });
   const route = useRoute();
 
@@ -101,8 +104,30 @@ export function OpenAccount({
     const shared = { account, onSpent: onRefresh };
     switch (place) {
       case 'withdraw':
-        return <WithdrawView {...shared} wallet={wallet} saved={known.saved} />;
+      case 'exit':
+        return hasLeft || (place === 'withdraw' && account.balance.silentSinceMs === undefined) ? (
+          <WithdrawView {...shared} wallet={wallet} saved={known.saved} hasLeft={hasLeft} />
+        ) : (
+          <ExitView
+            silentSinceMs={account.balance.silentSinceMs}
+            task={refresh}
+            onLeave={() =>
+              refresh.run(async (onProgress) => {
+                await wallet.leavePlatform();
+                setHasLeft(true);
+                await read(onProgress);
+              })
+            }
+          />
+        );
       case 'transfer':
+        if (hasLeft) {
+          return (
+            <View title={texts.transfer.title}>
+              <Notice kind="warning">{texts.exit.noTransfers}</Notice>
+            </View>
+          );
+        }
         return (
           <TransferView
             {...shared}

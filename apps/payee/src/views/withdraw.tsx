@@ -11,10 +11,11 @@ import {
   type KnownAddress,
   readDestination,
 } from '../model/destination.ts';
+import { computeGasNeed } from '../model/gas.ts';
 import { listPayslips } from '../model/months.ts';
 import { AmountInput } from '../parts/amount-input.tsx';
 import { Button, Code, Facts, Field, Notice, View } from '../parts/elements.tsx';
-import { Earlier, TaskState, useTask } from '../parts/task.tsx';
+import { Earlier, type Task, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
 import type { PayeeWallet, Withdrawal, WithdrawalPlan } from '../wallet-port.ts';
 import type { Account } from './home.tsx';
@@ -27,11 +28,14 @@ export function WithdrawView({
   wallet,
   account,
   saved,
+  hasLeft,
   onSpent,
 }: {
   readonly wallet: PayeeWallet;
   readonly account: Account;
   readonly saved: readonly EvmAddress[];
+  /** The withdrawal is sent without the platform. */
+  readonly hasLeft: boolean;
   readonly onSpent: () => void;
 }) {
   const [reviewed, setReviewed] = useState<Reviewed>();
@@ -39,19 +43,15 @@ export function WithdrawView({
   const task = useTask();
   const unit = account.history;
   const { withdraw: words } = texts;
+  async function review(withdrawal: Withdrawal): Promise<void> {
+    setReviewed({ withdrawal, plan: await wallet.planWithdrawal(withdrawal) });
+  }
   if (receipt !== undefined && reviewed !== undefined) {
     const { amount } = reviewed.withdrawal;
     return <Sent receipt={receipt} amount={formatTokenAmount(amount, unit)} />;
   }
   if (reviewed === undefined) {
-    return (
-      <WithdrawForm
-        {...{ wallet, account, saved }}
-        onReview={async (withdrawal) =>
-          setReviewed({ withdrawal, plan: await wallet.planWithdrawal(withdrawal) })
-        }
-      />
-    );
+    return <WithdrawForm {...{ wallet, account, saved, hasLeft }} onReview={review} />;
   }
   const { withdrawal, plan } = reviewed;
   const amount = formatTokenAmount(withdrawal.amount, unit);
@@ -61,19 +61,27 @@ export function WithdrawView({
         rows={[
           [words.amountLine, amount],
           [words.toLine, <Code key="to" text={withdrawal.to} />],
-          [
-            words.feeLine,
-            plan.feeAmount === 0n ? words.noFee : formatTokenAmount(plan.feeAmount, unit),
-          ],
+          ...(plan.gas === undefined
+            ? [
+                [
+                  words.feeLine,
+                  plan.feeAmount === 0n ? words.noFee : formatTokenAmount(plan.feeAmount, unit),
+                ] as const,
+              ]
+            : []),
           [words.restLine, formatTokenAmount(plan.changeAmount, unit)],
         ]}
       />
+      {plan.gas !== undefined && (
+        <Gas gas={plan.gas} task={task} onCheck={() => task.run(() => review(withdrawal))} />
+      )}
       <section>
         <h2>{words.public}</h2>
         <ul>
           {words.publicList(amount, withdrawal.to).map((line) => (
             <li key={line}>{line}</li>
           ))}
+          {hasLeft && <li>{texts.exit.publicLine}</li>}
         </ul>
       </section>
       <p>{words.final}</p>
@@ -106,15 +114,53 @@ export function WithdrawView({
   );
 }
 
+/** Who pays the network without the platform, and whether it can. */
+function Gas({
+  gas,
+  task,
+  onCheck,
+}: {
+  readonly gas: NonNullable<WithdrawalPlan['gas']>;
+  readonly task: Task;
+  readonly onCheck: () => void;
+}) {
+  const { exit } = texts;
+  const need = computeGasNeed(gas);
+  const format = (wei: bigint) => formatTokenAmount(wei, { symbol: exit.coin, decimals: 18 });
+  return (
+    <section>
+      <Facts
+        rows={[
+          ...(need.kind === 'too-dear'
+            ? []
+            : [[texts.withdraw.feeLine, exit.fee(format(need.feeWei))] as const]),
+          [exit.payer, <Code key="payer" text={gas.from} />],
+          [exit.payerHas, format(gas.balanceWei)],
+        ]}
+      />
+      {need.kind !== 'enough' && (
+        <Notice kind="warning">
+          <p>{need.kind === 'too-dear' ? exit.tooDear : exit.unfunded(format(need.missingWei))}</p>
+          <Button isDisabled={task.isBusy} onClick={onCheck}>
+            {texts.checkAgain}
+          </Button>
+        </Notice>
+      )}
+    </section>
+  );
+}
+
 function WithdrawForm({
   wallet,
   account,
   saved,
+  hasLeft,
   onReview,
 }: {
   readonly wallet: PayeeWallet;
   readonly account: Account;
   readonly saved: readonly EvmAddress[];
+  readonly hasLeft: boolean;
   readonly onReview: (withdrawal: Withdrawal) => Promise<void>;
 }) {
   const task = useTask();
@@ -138,7 +184,8 @@ function WithdrawForm({
     timeMs: Date.parse(payslip.time),
   }));
   return (
-    <View title={words.title}>
+    <View title={hasLeft ? texts.exit.title : words.title}>
+      {hasLeft && <Notice kind="note">{texts.exit.left}</Notice>}
       <fieldset>
         <legend>{words.where}</legend>
         <Choice name={words.own} isChosen={isOwn} onChoose={() => setIsOwn(true)} />

@@ -4,7 +4,7 @@
  * @module
  */
 import type { HistoryEntry } from '@pool/api';
-import { PoolError, parseWalletPub, Secret } from '@pool/core';
+import { errorCodeOf, PoolError, parseWalletPub, Secret } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
 import {
   type Contact as KnownContact,
@@ -15,6 +15,7 @@ import {
 import {
   type BrowserWallet,
   type EdgeKeyKind,
+  type ExitOptions,
   type OpenAccount,
   openBrowserWallet,
 } from '@pool/wallet/browser';
@@ -30,6 +31,9 @@ const progressMs = 200;
 /** After which the file of a payslip proves nothing. */
 const proofDays = 90;
 
+/** No transaction without the platform is sent whose gas could cost more wei: 0.05 of the chain's coin. */
+const gasCapWei = 50_000_000_000_000_000n;
+
 export type OpenPayeeWallet = Omit<PayeeWallet, keyof OpenedWallet | 'transfers' | 'passkeys'> &
   PayeeTransfers & { readonly facts: OpenedWallet };
 
@@ -41,12 +45,15 @@ export async function openPayeeWallet(
   const { chain, evidence, platformUrl, page } = place;
   const { walletPub, address, encryptionPublicKey } = account;
   const { pool, tokens } = chain.settings;
-  const wallet = await openBrowserWallet({
-    ...{ account, chain, evidence },
-    createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
-    mintKey: (kind) => mintKey(place, account, kind),
-    prover: createLateProver(page),
-  });
+  const prover = createLateProver(page);
+  const openWallet = (exit?: ExitOptions): Promise<BrowserWallet> =>
+    openBrowserWallet({
+      ...{ account, chain, evidence, prover, exit },
+      createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
+      mintKey: (kind) => mintKey(place, account, kind),
+    });
+  let wallet = await openWallet();
+  let hasLeft = false;
   const symbols = Object.keys(tokens);
 
   return {
@@ -68,8 +75,25 @@ export async function openPayeeWallet(
         },
         encryptionPublicKey,
       ),
-    readiness: () =>
-      inSession(place, account, async (session) => (await session.getEnrollment()).readiness),
+    async readiness() {
+      if (hasLeft) return undefined;
+      try {
+        return await inSession(
+          place,
+          account,
+          async (session) => (await session.getEnrollment()).readiness,
+        );
+      } catch (error) {
+        if (errorCodeOf(error) === 'platform_unreachable') return undefined;
+        throw error;
+      }
+    },
+    async leavePlatform() {
+      if (hasLeft) return;
+      await wallet.close();
+      wallet = await openWallet({ gasKey: account.gasKey, gasCapWei });
+      hasLeft = true;
+    },
     async sync(onProgress) {
       const tell = (): void => {
         const { read, total } = wallet.progress().blocks;
@@ -85,8 +109,8 @@ export async function openPayeeWallet(
       }
     },
     async balance(token) {
-      const { total, spendable, asOfBlock } = await wallet.readBalance(token);
-      return { total, spendable, asOfBlock };
+      const { total, spendable, asOfBlock, silentSinceMs } = await wallet.readBalance(token);
+      return { total, spendable, asOfBlock, silentSinceMs };
     },
     async history(token) {
       const { chain: key, symbol, decimals, entries } = await readAll(wallet, token);
@@ -102,10 +126,15 @@ export async function openPayeeWallet(
       return (await wallet.listDestinations()).filter((destination) => destination !== address);
     },
     async planWithdrawal(withdrawal) {
-      const { changeAmount } = await wallet.planWithdrawal(withdrawal);
+      const { receipt, gas } = hasLeft
+        ? await wallet.planExit(withdrawal)
+        : { receipt: await wallet.planWithdrawal(withdrawal), gas: undefined };
+      const { silentSinceMs } = await wallet.readBalance(withdrawal.token);
+      if (silentSinceMs !== undefined) {
+        throw new PoolError('platform_unreachable', 'the platform would not send the withdrawal');
+      }
       const { earlier } = await wallet.chooseKey(withdrawal);
-      // The platform's relayer pays the network.
-      return { earlier, changeAmount: BigInt(changeAmount), feeAmount: 0n };
+      return { earlier, changeAmount: BigInt(receipt.changeAmount), feeAmount: 0n, gas };
     },
     async withdraw({ known, ...withdrawal }, onProgress) {
       const onEvent = (event: SpendEvent): void => tellProgress(event, onProgress);

@@ -214,6 +214,7 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
     changeFile(opening, (file, seed) => removeSlot(file, seed, credentialId)),
   enrol: (invitation) => current().enrol(invitation),
   readiness: () => current().readiness(),
+  leavePlatform: () => current().leavePlatform(),
   sync: (_, onProgress) => current().sync(onProgress),
   balance: (token) => current().balance(token),
   history: (token) => current().history(token),

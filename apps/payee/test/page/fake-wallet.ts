@@ -112,8 +112,15 @@ function createPayments() {
   };
 }
 
-function createWallet(first: Readiness, stranger: string | undefined): PayeeWallet {
+/** @param isSilent - the platform is gone, and the account that pays the network has no coin at first */
+function createWallet(
+  first: Readiness,
+  stranger: string | undefined,
+  isSilent = false,
+): PayeeWallet {
   let readiness = first;
+  let hasLeft = false;
+  let coin = 0n;
   const contacts: Contact[] = [];
   const saved: EvmAddress[] = [];
   const payments = createPayments();
@@ -128,9 +135,15 @@ function createWallet(first: Readiness, stranger: string | undefined): PayeeWall
       readiness = readiness === 'not_enrolled' ? 'eligibility_pending' : 'ready';
       return readiness;
     },
-    readiness: async () => readiness,
+    readiness: async () => (isSilent ? undefined : readiness),
+    async leavePlatform() {
+      hasLeft = true;
+    },
     sync: (onProgress) => work(onProgress, ['syncing']),
-    balance: async () => ({ total: 6_120_500_000n, spendable: 6_000_000_000n, asOfBlock: 123 }),
+    balance: async () => ({
+      ...{ total: 6_120_500_000n, spendable: 6_000_000_000n, asOfBlock: 123 },
+      silentSinceMs: isSilent && !hasLeft ? Date.UTC(2026, 10, 2, 12) : undefined,
+    }),
     history: async () => ({
       ...{ chain: 'base', symbol: 'USDC', decimals: 6 },
       entries: listEntries(Date.now(), stranger ?? '=1+1 <b>Salary</b> November'),
@@ -138,11 +151,17 @@ function createWallet(first: Readiness, stranger: string | undefined): PayeeWall
     }),
     disclose: async (payslip) => JSON.stringify(payslip),
     savedAddresses: async () => saved,
-    planWithdrawal: async (withdrawal) => ({
-      earlier: payments.find(withdrawal),
-      changeAmount: 6_120_500_000n - withdrawal.amount,
-      feeAmount: 0n,
-    }),
+    async planWithdrawal(withdrawal) {
+      const balanceWei = coin;
+      coin = 10n ** 16n;
+      const price = { expectedWei: 1_234_567_890_123_456n, capWei: 5n * 10n ** 16n };
+      return {
+        earlier: payments.find(withdrawal),
+        changeAmount: 6_120_500_000n - withdrawal.amount,
+        feeAmount: 0n,
+        gas: hasLeft ? { from: pool, balanceWei, ...price } : undefined,
+      };
+    },
     withdraw: ({ known, ...withdrawal }, onProgress) =>
       payments.pay(withdrawal, known, async () => {
         await work(onProgress, ['checking', 'proving', 'settling']);
@@ -171,10 +190,12 @@ function createWallet(first: Readiness, stranger: string | undefined): PayeeWall
 export function createFakeAccounts({
   hasPrf,
   hasAccount,
+  isSilent,
   stranger,
 }: {
   readonly hasPrf: boolean;
   readonly hasAccount: boolean;
+  readonly isSilent: boolean;
   /** In place of each text that a stranger can choose. */
   readonly stranger: string | undefined;
 }): PayeeAccounts {
@@ -210,7 +231,7 @@ export function createFakeAccounts({
       }
       return draft(undefined);
     },
-    unlock: async () => createWallet('ready', stranger),
+    unlock: async () => createWallet('ready', stranger, isSilent),
     async importFile(text) {
       if (!text.includes('pool-account')) throw new PoolError('invalid_account_file', 'no account');
       return createWallet('ready', stranger);

@@ -14,6 +14,7 @@ if (place !== null) {
       accounts={createFakeAccounts({
         hasPrf: settings.get('prf') !== 'no',
         hasAccount: settings.get('account') === 'yes',
+        isSilent: settings.get('silent') === 'yes',
         stranger: settings.get('stranger') ?? undefined,
       })}
       folder={folder}

@@ -55,7 +55,12 @@ import {
   type Transfer,
   type Withdrawal,
 } from './payment-keys.ts';
-import { createPlatformCalls, type EdgeCalls, type EdgeKeyKind } from './platform-calls.ts';
+import {
+  createPlatformCalls,
+  type EdgeCalls,
+  type EdgeKeyKind,
+  tolerateSilence,
+} from './platform-calls.ts';
 import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
 import type { StorageKey } from './store/sealer.ts';
 import { openTabOwner, type TabLocks } from './store/tab-owner.ts';
@@ -101,6 +106,11 @@ export type BrowserBalance = {
   readonly notes: number;
   /** The newest block that was read. */
   readonly asOfBlock: number;
+  /**
+   * Unix time of the last answer of a platform that cannot be reached, 0 if this browser has none. What payers sent since then is missing, or
+   * its amount is. Undefined: the platform answers, or is not asked because of `exit`.
+   */
+  readonly silentSinceMs: number | undefined;
 };
 
 export type SpendOptions = {
@@ -111,7 +121,7 @@ export type SpendOptions = {
 
 /** Every method throws PoolError. */
 export type BrowserWallet = {
-  /** Reads chain and platform. */
+  /** Reads chain and platform, or the chain alone while the platform cannot be reached. */
   readBalance(token: string): Promise<BrowserBalance>;
   /** One page, oldest first. */
   readHistory(request: HistoryRequest): Promise<History>;
@@ -186,6 +196,10 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     mintKey: options.mintKey,
     records: stores.openRecords('page-edge-key'),
   });
+  const heard = tolerateSilence(platform.deliveries, {
+    ...{ nowMs: clock.nowMs, steadyMs: clock.steadyMs },
+    records: stores.openRecords('page-platform-heard'),
+  });
   const gate = exit === undefined ? platform.gate : undefined;
   const submitter =
     exit === undefined
@@ -207,8 +221,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     },
     openHolder: async () => holder,
     findChain: () => chain,
-    createDeliveries: () =>
-      exit === undefined ? platform.deliveries : serveKeptNotes(exit.kept ?? []),
+    createDeliveries: () => (exit === undefined ? heard : serveKeptNotes(exit.kept ?? [])),
   });
   const history = createWalletHistory({
     facts: createMemoryFacts(),
@@ -307,6 +320,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
         spendable: total - (locked?.amount ?? 0n),
         notes: count,
         asOfBlock: notes.asOfBlock() ?? 0,
+        silentSinceMs: await heard.silentSinceMs(),
       };
     },
     readHistory: history.read,

@@ -5,7 +5,7 @@
  */
 import { errorCodeOf, Secret, type SpendOperationName } from '@pool/core';
 import { createEdgeGate, type EdgeClient } from '@pool/platform-client/browser';
-import type { RecipientPort } from '../ports.ts';
+import type { Clock, RecipientPort } from '../ports.ts';
 import type { SpendGatePort, SpendPlatformPort } from '../spend/spend-ports.ts';
 import type { DeliveryPort } from '../sync/ports.ts';
 import type { SealedRecords } from './store/sealed-records.ts';
@@ -24,6 +24,47 @@ export type PlatformCalls = {
   readonly gate: SpendGatePort;
   readonly spends: Readonly<Record<SpendOperationName, SpendPlatformPort>>;
 };
+
+/** How long a platform that did not answer is not asked again, in milliseconds: each question can take half a minute. */
+const silenceMs = 15_000;
+
+type HeardDeliveries = DeliveryPort & {
+  /** Unix time of the platform's last answer, 0 if this browser has none. Undefined: it answers. */
+  silentSinceMs(): Promise<number | undefined>;
+};
+
+/** A platform that is silent lists nothing: what this browser has, and the chain, can be read without it. */
+export function tolerateSilence(
+  deliveries: DeliveryPort,
+  {
+    records,
+    nowMs,
+    steadyMs,
+  }: Pick<Clock, 'nowMs' | 'steadyMs'> & { readonly records: SealedRecords<number> },
+): HeardDeliveries {
+  let askAgainAtMs: number | undefined;
+  return {
+    async fetchPage(symbol, cursor) {
+      if (steadyMs() < (askAgainAtMs ?? 0)) {
+        return { notes: [], isOwnFile: true };
+      }
+      try {
+        const page = await deliveries.fetchPage(symbol, cursor);
+        askAgainAtMs = undefined;
+        await records.change(['platform'], () => [nowMs()]);
+        return page;
+      } catch (error) {
+        if (errorCodeOf(error) !== 'platform_unreachable') {
+          throw error;
+        }
+        askAgainAtMs = steadyMs() + silenceMs;
+        return { notes: [], isOwnFile: true };
+      }
+    },
+    silentSinceMs: async () =>
+      askAgainAtMs === undefined ? undefined : ((await records.find('platform')) ?? 0),
+  };
+}
 
 export function createPlatformCalls({
   chain,

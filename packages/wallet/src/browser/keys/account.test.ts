@@ -18,18 +18,22 @@ function deriveByNode(seed: Uint8Array, purpose: string, length: number): Buffer
 }
 
 describe('the keys of an account', () => {
-  it('derives the wallet key as 1 + (48 bytes mod (n-1)), and W from it', async () => {
+  it('derives wallet key and gas key as 1 + (48 bytes mod (n-1)), and W from it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 32, maxLength: 32 }), async (bytes) => {
         fc.pre(bytes.some((byte) => byte !== 0));
-        const wide = BigInt(`0x${deriveByNode(bytes, 'wallet-key', 48).toString('hex')}`);
-        const scalar = (1n + (wide % (order - 1n))).toString(16).padStart(64, '0');
+        const derive = (purpose: string): string => {
+          const wide = BigInt(`0x${deriveByNode(bytes, purpose, 48).toString('hex')}`);
+          return (1n + (wide % (order - 1n))).toString(16).padStart(64, '0');
+        };
+        const scalar = derive('wallet-key');
         const curve = createECDH('secp256k1');
         curve.setPrivateKey(scalar, 'hex');
         const walletPub = parseWalletPub(`0x${curve.getPublicKey('hex', 'compressed')}`);
 
         const account = await openAccount(seedOf(bytes), domain);
         expect(bytesToHex(deriveWalletKey(seedOf(bytes)).reveal())).toBe(`0x${scalar}`);
+        expect(account.gasKey.reveal()).toBe(`0x${derive('gas-key')}`);
         expect(account.walletPub).toBe(walletPub);
         expect(account.address).toBe(computeWalletAddress(walletPub));
       }),

@@ -3,6 +3,7 @@
  * HKDF-SHA256 (RFC 5869) without a salt:
  *
  *     wallet key   1 + (48 bytes, info "pool/v1/account/wallet-key", big-endian, mod (n-1)), n the order of secp256k1. Its public key is W
+ *     gas key      like the wallet key, info "pool/v1/account/gas-key"
  *     storage key  32 bytes, info "pool/v1/account/storage-key"
  *     file key     32 bytes, info "pool/v1/account/file-mac"
  *
@@ -49,6 +50,8 @@ export type OpenAccount = {
   readonly signer: HolderSigner;
   /** v, secret. */
   readonly viewingKey: Secret<bigint>;
+  /** Pays the gas of withdrawals without the platform: the address of W would be public beside them. `0x` hex, secret. */
+  readonly gasKey: Secret;
   /** Seals what the browser stores for the account. */
   readonly storageKey: StorageKey;
   /** Wipes the wallet key. The seed is its owner's to wipe. */
@@ -65,7 +68,11 @@ export function createSeed(): Seed {
  * @throws PoolError `invalid_value` for a wiped seed
  */
 export function deriveWalletKey(seed: Seed): Secret<Uint8Array> {
-  const wide = deriveBytes(seed, 'wallet-key', 48);
+  return deriveKey(seed, 'wallet-key');
+}
+
+function deriveKey(seed: Seed, purpose: 'wallet-key' | 'gas-key'): Secret<Uint8Array> {
+  const wide = deriveBytes(seed, purpose, 48);
   try {
     return new Secret(mapHashToField(wide, secp256k1.Point.Fn.ORDER));
   } finally {
@@ -96,9 +103,11 @@ export async function openAccount(seed: Seed, domain: string): Promise<OpenAccou
     const signature = (await signer.signViewingKeyText(domain)).reveal();
     const viewingKey = deriveViewingKey(signature);
     signature.fill(0);
+    const gasKey = deriveKey(seed, 'gas-key').reveal();
     return {
       walletPub,
       address: computeWalletAddress(walletPub),
+      gasKey: new Secret(bytesToHex(gasKey)),
       encryptionPublicKey: computeEncryptionPublicKey(viewingKey),
       signer,
       viewingKey: new Secret(viewingKey),
@@ -123,7 +132,7 @@ export async function importSealKey(raw: Uint8Array<ArrayBuffer>): Promise<Stora
 /** @returns secret bytes of one purpose. The caller wipes them. @throws PoolError `invalid_value` for a wiped seed */
 export function deriveBytes(
   seed: Seed,
-  purpose: 'wallet-key' | 'storage-key' | 'file-mac',
+  purpose: 'wallet-key' | 'gas-key' | 'storage-key' | 'file-mac',
   length: number,
 ): Uint8Array<ArrayBuffer> {
   const info = utf8ToBytes(`pool/v1/account/${purpose}`);
