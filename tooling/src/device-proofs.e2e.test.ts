@@ -1,5 +1,5 @@
 /**
- * Whole proofs of real circuits with the engine on a device, from input to verified proof: the same sums as the processor's, bit for
+ * In full runs: whole proofs of real circuits with the engine on a device, from input to verified proof: the same sums as the processor's, bit for
  * bit; verification by snarkjs; several keys and proofs at once on one device; devices that are lost during a proof.
  */
 import { rm } from 'node:fs/promises';
@@ -22,7 +22,8 @@ import {
 import { openTestDevice } from '../../packages/prover/test/test-device.ts';
 import { createNoteHash } from '../test/note-hash.ts';
 
-const probe = await openTestDevice();
+const isFullRun = process.env['POOL_TEST_FULL'] === '1';
+const probe = isFullRun ? await openTestDevice() : undefined;
 const hasDevice = probe !== undefined;
 probe?.close();
 

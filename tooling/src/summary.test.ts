@@ -12,7 +12,7 @@ const long = [
 ];
 const graphics = [
   'packages/prover/src/webgpu/msm/msm.test.ts > sums in G1 of one point',
-  'tooling/src/device-proofs.e2e.test.ts > whole proofs',
+  'packages/prover/test/gpu-check.test.ts > the check',
 ];
 const unknown = ['apps/sandbox/src/fund-64.e2e.test.ts > fund-64 pays the 17th recipient'];
 const outcome: Outcome = { passed: 7, failed: [], skipped: [...long, ...graphics, ...unknown] };

@@ -24,12 +24,20 @@ const known: readonly KnownSkip[] = [
   // The circuits alone; a payment of 17 proves with fund-64 in every run.
   { name: /fund-64 and fund-256/, reason: long, isLong: true },
   { name: /spend-16x8\.test/, reason: long, isLong: true },
+  // The audits of spend-2x4 and of mutants run always.
+  {
+    name: /(signer-audit\.test\.ts > the gadget alone|spend-mutants\.test\.ts > the circuit itself)/,
+    reason: long,
+    isLong: true,
+  },
+  // The sums of a device and its loss are tested in every run (packages/prover/src/webgpu/engine.test.ts, src/proof).
+  { name: /device-proofs\.e2e/, reason: long, isLong: true },
   // A payment of 65; its key alone takes minutes to make.
   { name: /fund-256\.e2e/, reason: long, isLong: true },
   // The seeded faults of the protocol's model; those of its replays run always.
   { name: /^tooling\/model\/faults\.test\.ts > a simulation/, reason: long, isLong: true },
   {
-    name: /^(packages\/prover\/(src\/webgpu|test\/gpu-)|tooling\/src\/device-proofs)/,
+    name: /^(packages\/prover\/(src\/webgpu|test\/gpu-))/,
     reason:
       'need a graphics device; on Debian: apt-get install --no-install-recommends chromium-common libvulkan1',
   },

@@ -213,7 +213,7 @@ describe('keys in custody', () => {
         const { dump, findings, searchedBytes } = search;
         report(process.name, search);
         expect(findings, process.name).toEqual([]);
-        expect(searchedBytes).toBeGreaterThan(dump === 'memory' ? 50_000_000 : 5_000_000);
+        expect(searchedBytes).toBeGreaterThan(dump === 'memory' ? 20_000_000 : 5_000_000);
       }
     });
 

@@ -33,6 +33,7 @@ import {
 } from '../test/spend-mutants.ts';
 import { type CompiledTest, computeWitness, endSnarkjsThreads } from '../test/witness.ts';
 
+const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 let circuit: CompiledTest;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -159,7 +160,7 @@ describe('inputs', () => {
     await acceptWith(circuit, otherTag, stolen, { nullifierTags: swapped });
   });
 
-  it.each(otherNullifierParts)(
+  it.each(isFullRun ? otherNullifierParts : otherNullifierParts.slice(-1))(
     'a nullifier that does not depend on $part, which another spend of the note could change',
     async ({ index, mutation }) => {
       const nullifiers = computeNullifiers(send, undefined, [index, send.deadline]);

@@ -1,5 +1,5 @@
 /**
- * Many small proofs in one process: memory stays flat. 200 by default, 1,000 with POOL_TEST_FULL=1.
+ * Many small proofs in one process: memory stays flat. 60 by default, 1,000 with POOL_TEST_FULL=1.
  */
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 import type { ManyProofsReport, ManyProofsTask } from '../test/many-proofs.ts';
 import { createSmallCircuit, endSnarkjsThreads, squaresSource } from '../test/small-circuit.ts';
 
-const proofs = process.env['POOL_TEST_FULL'] === '1' ? 1_000 : 200;
+const proofs = process.env['POOL_TEST_FULL'] === '1' ? 1_000 : 60;
 const atOnce = 10;
 
 /** It runs in its own process. Here, the memory of Vitest and snarkjs would be measured too. */

@@ -132,7 +132,8 @@ function searchMemory(
   const memory = openMemory(pid);
   const read: ReadAt = (...place) => readSync(memory, ...place);
   try {
-    const searched = listRanges(pid).map((range) => searchRange(read, range, forms, 'memory'));
+    const ranges = listRanges(pid).flatMap((range) => listTouched(pid, range));
+    const searched = ranges.map((range) => searchRange(read, range, forms, 'memory'));
     const searchedBytes = searched.reduce((sum, range) => sum + range.searchedBytes, 0);
     if (searchedBytes === 0) {
       throw Object.assign(new Error(`no memory of process ${pid} could be read`), {
@@ -162,6 +163,42 @@ function listRanges(pid: number): readonly ByteRange[] {
         ? [{ from: Number.parseInt(from, 16), to: Number.parseInt(to, 16) }]
         : [];
     });
+}
+
+const pageBytes = 4096;
+const pageEntryBytes = 8;
+/** In the last byte of a page's entry: it is in memory, or in swap. */
+const isTouched = 0b1100_0000;
+
+/**
+ * The parts of a range that the process has used. It reserves gigabytes for WebAssembly and uses a tenth. A kernel without page maps
+ * gives the whole range.
+ */
+function listTouched(pid: number, { from, to }: ByteRange): readonly ByteRange[] {
+  const entries = Buffer.alloc(((to - from) / pageBytes) * pageEntryBytes);
+  let count = 0;
+  try {
+    const map = openSync(`/proc/${pid}/pagemap`, 'r');
+    try {
+      count = readSync(map, entries, 0, entries.length, (from / pageBytes) * pageEntryBytes);
+    } finally {
+      closeSync(map);
+    }
+  } catch {
+    return [{ from, to }];
+  }
+  const touched: ByteRange[] = [];
+  // What the kernel did not describe counts as touched.
+  const isUsed = (at: number): boolean =>
+    at >= count || ((entries[at + pageEntryBytes - 1] ?? 0) & isTouched) !== 0;
+  for (let at = 0; at < entries.length; ) {
+    const start = at;
+    const used = isUsed(at);
+    while (at < entries.length && isUsed(at) === used) at += pageEntryBytes;
+    const address = (offset: number): number => from + (offset / pageEntryBytes) * pageBytes;
+    if (used) touched.push({ from: address(start), to: address(at) });
+  }
+  return touched;
 }
 
 async function writeHeapSnapshot(pid: number, directory: string): Promise<string> {
