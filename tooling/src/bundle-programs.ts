@@ -37,6 +37,8 @@ const programs = [
   'tooling/custodians/custodian-b/main.ts',
 ];
 
+const knownKeyEngine = join(root, 'tooling/test/known-key-engine.ts');
+
 /** Packages with files of their own beside their modules: native code and WebAssembly. */
 const unbundled = /^(webgpu|@electric-sql\/pglite)(\/|$)/;
 
@@ -49,6 +51,10 @@ const keepPlaces: Plugin = {
       const found = await find(path, { kind, importer, resolveDir, pluginData: keepPlaces });
       return { path: found.path, external: true };
     });
+    // The engine of the prover, for programs whose proofs are not the subject of a test.
+    onResolve({ filter: /\/cpu-engine\.ts$/ }, ({ importer }) =>
+      importer.endsWith('/create-prover.ts') ? { path: knownKeyEngine } : undefined,
+    );
     onLoad({ filter: /\.(ts|js|mjs)$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
       if (!source.includes('import.meta')) return undefined;

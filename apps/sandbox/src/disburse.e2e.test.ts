@@ -23,7 +23,7 @@ const stranger = '0x000000000000000000000000000000000000dEaD';
 describe('a deployment', () => {
   let stack: TestStack;
   beforeAll(async () => {
-    stack = await startTestStack();
+    stack = await startTestStack({ provesWhole: true });
   });
   afterAll(async () => {
     await stack.end();

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from './chain/people.ts';
 import { deriveRoleKey } from './chain/sandbox-keys.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
-import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { knownKeys, startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
 import { ensureProvingKey } from './processes/artifacts.ts';
 import { createProgress } from './processes/progress.ts';
@@ -91,6 +91,7 @@ describe('a withdrawal without platform and gate', () => {
       {
         env: {
           ...process.env,
+          ...knownKeys,
           DISBURSE_HOME: home,
           DISBURSE_GAS_PRIVATE_KEY: gasKey.privateKey,
           ...env,

@@ -25,7 +25,7 @@ describe('disburse --split', () => {
   let stack: TestStack;
   let roster: string;
   beforeAll(async () => {
-    stack = await startTestStack({ maxRecipients: 2, holderCount: 5 });
+    stack = await startTestStack({ maxRecipients: 2, holderCount: 5, provesWhole: true });
     roster = writeRoster('roster.csv', amounts);
   });
   afterAll(async () => {

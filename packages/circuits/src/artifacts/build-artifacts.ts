@@ -42,7 +42,8 @@ export const artifactFiles: Readonly<Record<ArtifactKind, string>> = {
   verificationKey: 'verification-key.json',
 };
 
-function computeSeed(circuit: CircuitName): string {
+/** The public seed of the dev setup of a circuit. */
+export function computeSeed(circuit: CircuitName): string {
   return `pool ${circuit} ${setupVersion}`;
 }
 
