@@ -217,6 +217,16 @@ export const payerCommands: Commands = {
         },
         load: async () => (await import('./commands/payer/payer-commands.ts')).runDrop,
       },
+      export: {
+        about:
+          'Write a table with a line for each payee of a pay run: wallet, amount, state, transaction. Moves no money.',
+        args: { '<label>': 'of a pay run' },
+        options: {
+          ...payRunPlace,
+          '--out <file>': once('a new CSV file; default: standard output'),
+        },
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runExport,
+      },
     },
   },
   tenancy: {

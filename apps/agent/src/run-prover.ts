@@ -8,13 +8,12 @@ import { openProductionKeys, type ProductionKeys } from '@pool/circuits';
 import { fundCircuits } from '@pool/core';
 import { createRedactedLog } from '@pool/http-server';
 import { findKeySource } from '@pool/operations';
-import { exitCodes, type Output } from '@pool/pay-run';
+import { exitCodes, type Output, writeNewFile } from '@pool/pay-run';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { readProverSettings } from './config/config.ts';
 import { createConfiguredProver } from './services/agent-prover.ts';
 import { openProofQueue } from './services/fleet/proof-queue.ts';
 import { startProverWorker } from './services/fleet/prover-worker.ts';
-import { writeNewFile } from './terminal/new-file.ts';
 
 /** Time to finish the proof in hand; after it another prover gets the task. */
 const graceMs = 20_000;

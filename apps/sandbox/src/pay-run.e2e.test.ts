@@ -144,10 +144,12 @@ describe('disburse-agent for payroll staff', () => {
     const invited = await run('invite', '--email', 'ada@example.org', '--out', links);
     expect(invited.code, invited.stderr).toBe(0);
     const code = /#invite=([^,]+)/.exec(readFileSync(links, 'utf8'))?.[1] ?? '';
+    const other = join(stack.directory, 'other-links.csv');
+    expect((await run('invite', '--email', 'bob@example.org', '--out', other)).code).toBe(0);
     roster = join(stack.directory, 'invited.csv');
     writeFileSync(
       roster,
-      `address,amount\n${stack.holders[0]!.address},1000000\ninvite:ada@example.org,2000000\n`,
+      `address,amount\n${stack.holders[0]!.address},1000000\ninvite:ada@example.org,2000000\ninvite:bob@example.org,3000000\n`,
     );
     const pay = () => disburse('november', '--unregistered', 'invite', '--until', '2999-12-31');
     const resume = (...more: string[]) => run('pay-run', 'resume', 'november', ...more);
@@ -157,6 +159,9 @@ describe('disburse-agent for payroll staff', () => {
     expect(held.stdout).toContain('1 of 1 parts paid, 1 of 1 recipients, 1 of 1 USDC');
     expect(held.stdout).toContain('held back line 3: ada@example.org: 2 USDC: created');
     expect((await resume()).code).toBe(5);
+    const drop = () => run('pay-runs', 'drop', 'november', '--line', 'bob@example.org');
+    expect((await drop()).stdout).toContain('line 4: bob@example.org: 3 USDC: dropped, and never');
+    expect((await drop()).stdout).toContain('was dropped before');
 
     const key = deriveHolderKey(60);
     const place = { platformUrl: stack.platformUrl };
@@ -172,6 +177,10 @@ describe('disburse-agent for payroll staff', () => {
       code: 5,
       stdout: expect.stringContaining('nobody has confirmed'),
     });
+    const dry = await resume('--dry-run', '--accept-wallets');
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('2 USDC in total') });
+    expect(dry.stdout).toContain(`ada@example.org: 2 USDC to ${holder.address}: ready`);
+    expect(await countFundedBatches(stack.place)).toBe(batches + 1);
     const paid = await resume('--accept-wallets');
     expect(paid.code, paid.stderr).toBe(0);
     expect(paid.stderr).toContain(`ada@example.org: 2 USDC to ${holder.address}`);
@@ -179,6 +188,15 @@ describe('disburse-agent for payroll staff', () => {
     const repeated = await resume();
     expect(repeated).toMatchObject({ code: 0, stdout: expect.stringContaining('sent nothing') });
     expect(await countFundedBatches(stack.place)).toBe(batches + 2);
+    const table = join(stack.directory, 'november.csv');
+    expect((await run('pay-runs', 'export', 'november', '--out', table)).code).toBe(0);
+    const rows = readFileSync(table, 'utf8').trim().split('\r\n');
+    expect(rows).toHaveLength(4);
+    const settled = 'paid,november#2-[0-9a-f]{32},0x[0-9a-f]{64},20';
+    expect(rows[2]).toMatch(
+      new RegExp(`^ada@example.org,${holder.address},2,2000000,USDC,${settled}`),
+    );
+    expect(rows[3]).toMatch(/^bob@example.org,,3,3000000,USDC,dropped,,,20/);
     expect(stack.readLogs()).not.toContain('ada@example.org');
   });
 });

@@ -32,6 +32,7 @@ export { createRequest } from './check/check-parts.ts';
 export { isConfirmed } from './check/confirm-payment.ts';
 export { cancelPayment } from './commands/cancel.ts';
 export { type DropOptions, dropLine } from './commands/drop.ts';
+export { type ExportOptions, exportPayRun } from './commands/export.ts';
 export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-runs.ts';
 export { checkRecipients, type RecipientsOptions } from './commands/recipients.ts';
@@ -79,6 +80,7 @@ export type {
   Payer,
   Terminal,
 } from './ports.ts';
+export { writeNewFile } from './report/new-file.ts';
 export {
   createPerson,
   findPersonProblem,

@@ -1,5 +1,5 @@
 /**
- * Files that a command writes.
+ * Files that a command will write.
  *
  * @module
  */
@@ -8,19 +8,6 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PoolError } from '@pool/core';
 import { ensureAgentHome } from '../state/agent-home.ts';
-
-/** For its owner alone. @throws PoolError `file_not_written` */
-export function writeNewFile(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-  } catch (cause) {
-    throw new PoolError(
-      'file_not_written',
-      `${path} cannot be written; it must be a new file in an existing folder`,
-      { cause },
-    );
-  }
-}
 
 /**
  * Refuses a file that cannot be made, before anything is asked for what it will contain.

@@ -30,7 +30,7 @@ type PayRunPart = {
   readonly isUnseen: boolean;
 };
 
-type PayRunView = NamedPayRun & { readonly parts: readonly PayRunPart[] };
+export type PayRunView = NamedPayRun & { readonly parts: readonly PayRunPart[] };
 
 /** Every label, and what became of it. @returns the exit code */
 export async function listPayRuns(
@@ -220,19 +220,20 @@ function describeUnpaid(
   });
 }
 
+/** Something of it was or may be paid. */
+export function isLive({ parts }: PayRunView): boolean {
+  return parts.some(({ job, isUnseen }) => isUnseen || (job !== undefined && !hasNoEffect(job)));
+}
+
 /** With the people of later payments of which nothing was or can be paid. @param views - of these payments too */
-function listUnpaid(
+export function listUnpaid(
   view: PayRunView,
   views: readonly PayRunView[],
 ): { readonly held: readonly InvitedPayee[]; readonly dropped: readonly InvitedPayee[] } {
   const { invited } = view.record;
   const live = new Set(
-    views.flatMap(({ chain, token, payRun, parts }) =>
-      chain === view.chain &&
-      token === view.token &&
-      parts.some(({ job, isUnseen }) => isUnseen || (job !== undefined && !hasNoEffect(job)))
-        ? [payRun]
-        : [],
+    views.flatMap((one) =>
+      one.chain === view.chain && one.token === view.token && isLive(one) ? [one.payRun] : [],
     ),
   );
   const shown = invited && holdBack(invited, (round) => live.has(nameOfRound(view, round).payRun));
@@ -252,7 +253,7 @@ function describeParts({ parts }: PayRunView): readonly string[] {
   });
 }
 
-function nameState(job: DisbursementJob | undefined, isUnseen: boolean): string {
+export function nameState(job: DisbursementJob | undefined, isUnseen: boolean): string {
   return stateOf(job, isUnseen).replace('-', ' ');
 }
 

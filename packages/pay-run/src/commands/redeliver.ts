@@ -5,7 +5,6 @@
  * @module
  */
 
-import { writeFileSync } from 'node:fs';
 import type { Delivery } from '@pool/api';
 import { isPoolError, PoolError, parseHex } from '@pool/core';
 import type { JobStorePlace } from '@pool/idempotency';
@@ -13,6 +12,7 @@ import { parseDelivery } from '@pool/operations';
 import { exitCodes } from '../exit-codes.ts';
 import { listDeliveries, type StoredDelivery } from '../ledger/stored-keys.ts';
 import type { Output } from '../ports.ts';
+import { writeNewFile } from '../report/new-file.ts';
 
 export type RedeliverOptions = {
   readonly all?: boolean;
@@ -133,22 +133,7 @@ async function writeDocument(
   if (notes === 0) {
     throw new PoolError('not_found', 'none of these batches has a note for that encryption key');
   }
-  try {
-    writeFileSync(
-      path,
-      `${JSON.stringify({ format: 'pool/sealed-notes/1', batches }, null, 2)}\n`,
-      {
-        mode: 0o600,
-        flag: 'wx',
-      },
-    );
-  } catch (cause) {
-    throw new PoolError(
-      'file_not_written',
-      `${path} cannot be written; it must be a new file in an existing folder`,
-      { cause },
-    );
-  }
+  writeNewFile(path, `${JSON.stringify({ format: 'pool/sealed-notes/1', batches }, null, 2)}\n`);
   out(
     encryptionPublicKey === undefined
       ? `${path}: ${notes} sealed notes. The file contains the encryption key of every recipient: use --for to write a file for one recipient`

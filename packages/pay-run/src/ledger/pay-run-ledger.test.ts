@@ -198,6 +198,25 @@ describe('the file of a ledger', () => {
     expect(await shared.read(name)).toEqual(paid);
   });
 
+  it('takes over a label under which nobody could be paid yet, and replaces nothing by it', async () => {
+    const payees = [{ person: 'p', line: 2, amount: '1' }];
+    const waiting: PayRunRecord = {
+      digest: 'a',
+      parts: [{ attempt: 1, sent: 'no', sinceMs: 0 }],
+      invited: { until: '2027-01-15', direct: [], rounds: 1, payees },
+    };
+    const shared = openTestLedger();
+    onTestFinished(() => shared.close());
+    const path = payRunLedgerPath(home);
+    for (const kept of [waiting, { ...waiting, digest: 'b' }]) {
+      const file = openPayRunLedger(path);
+      await file.change(name, () => kept);
+      await file.close();
+      await takeOver(path, shared);
+      expect(await shared.read(name)).toEqual(waiting);
+    }
+  });
+
   it('counts a label whose invited people alone were paid as used', () => {
     const entries = [{ recipientAddress: 'invite:p', amount: '1' }];
     const plan = { ...name, entries };

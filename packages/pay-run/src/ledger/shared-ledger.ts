@@ -103,8 +103,11 @@ export async function takeOver(path: string, ledger: PayRunLedger): Promise<void
   }
   const inConflict: string[] = [];
   for (const { record, ...name } of await listFile(path)) {
-    if (isFixed(record)) {
+    if (isFixed(record) || record.invited !== undefined) {
       await ledger.change(name, (current) => {
+        if (current !== undefined && !isFixed(record)) {
+          return current;
+        }
         if (current === undefined || !isFixed(current)) {
           return record;
         }

@@ -11,7 +11,13 @@ import {
   type Hex,
   PoolError,
 } from '@pool/core';
-import { exitCodes, type HolderClient, listPaidInsertions, type Output } from '@pool/pay-run';
+import {
+  exitCodes,
+  type HolderClient,
+  listPaidInsertions,
+  type Output,
+  writeNewFile,
+} from '@pool/pay-run';
 import { assertSigns, createLocalKeySigner, createSignRequest, openHolder } from '@pool/signers';
 import {
   createDisclosureContent,
@@ -24,7 +30,6 @@ import { systemClock } from '@pool/wallet/node';
 import { type Config, readConfig } from '../../config/config.ts';
 import { createDeliveries } from '../../services/holder/served-notes.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
-import { writeNewFile } from '../../terminal/new-file.ts';
 import { openClient } from '../holder/balance-command.ts';
 import { parseRange, type RangeOptions } from '../holder/history-range.ts';
 

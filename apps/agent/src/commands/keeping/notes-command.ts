@@ -6,7 +6,7 @@
  */
 import { PoolError } from '@pool/core';
 import { createRedactedLog } from '@pool/http-server';
-import { createSyncView, exitCodes, type Output, withProgress } from '@pool/pay-run';
+import { createSyncView, exitCodes, type Output, withProgress, writeNewFile } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
 import type { Holder, HolderChain, HolderNotes } from '@pool/wallet/node';
@@ -20,7 +20,6 @@ import {
 import { readKeepingSettings } from '../../config/config.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
-import { writeNewFile } from '../../terminal/new-file.ts';
 import { inTokens } from '../holder/spend-echo.ts';
 
 type NotesOptions = {

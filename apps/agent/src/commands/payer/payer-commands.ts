@@ -15,6 +15,8 @@ import {
   type DisburseOptions,
   type DropOptions,
   dropLine,
+  type ExportOptions,
+  exportPayRun,
   listPayRuns,
   listTenancyKeys,
   type NewTenancyOptions,
@@ -70,6 +72,15 @@ export async function runDrop(
   output: Output,
 ): Promise<number> {
   return await dropLine(label, openPayer(options, output), options, output);
+}
+
+/** @returns the exit code */
+export async function runExport(
+  label: string,
+  options: ExportOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await exportPayRun(label, openLedgerOwner(options, output), options, output);
 }
 
 /** @returns the exit code */

@@ -17,6 +17,7 @@ import {
   type Person,
   parsePeople,
   readRosterText,
+  writeNewFile,
 } from '@pool/pay-run';
 import type { CreatedInvitationLinks, SessionClient } from '@pool/platform-client';
 import { readInvitingSettings } from '../../config/config.ts';
@@ -29,7 +30,7 @@ import {
   withInvitedLock,
   writeInvited,
 } from '../../state/invited-people.ts';
-import { assertFree, writeNewFile } from '../../terminal/new-file.ts';
+import { assertFree } from '../../terminal/new-file.ts';
 
 export type InviteLogin = EmployerLogin & { readonly json?: boolean };
 
