@@ -8,6 +8,7 @@ import { View } from './parts/elements.tsx';
 import { describeFailure } from './parts/task.tsx';
 import { texts } from './texts.ts';
 import { InvitationView, LockedView, RestoreView, WelcomeView } from './views/before.tsx';
+import { InvitedView } from './views/invited.tsx';
 import { MakeAccountView } from './views/make-account.tsx';
 import { OpenAccount } from './views/open-account.tsx';
 import { ReleaseLine } from './views/release-line.tsx';
@@ -20,18 +21,22 @@ type Screen =
   | { readonly kind: 'restore' }
   | { readonly kind: 'making'; readonly draft: AccountDraft }
   | { readonly kind: 'locked'; readonly isAutomatic: boolean }
+  /** An account that is open, and an invitation that it may accept. */
+  | { readonly kind: 'invited'; readonly wallet: PayeeWallet; readonly code: string }
   | { readonly kind: 'open'; readonly wallet: PayeeWallet };
 
 /** `invitation` is the code of the link that opened the page, `folder` the absolute URL of the page's files. */
 export function App({
   accounts,
-  invitation: code,
+  invitation,
   folder,
 }: {
   readonly accounts: PayeeAccounts;
   readonly invitation: string | undefined;
   readonly folder: URL;
 }) {
+  /** Undefined: there was none, or it was handled. */
+  const [code, setCode] = useState(invitation);
   const [screen, setScreen] = useState<Screen>({ kind: 'loading' });
 
   async function begin(isAutomatic = false): Promise<void> {
@@ -45,12 +50,13 @@ export function App({
   }
   const restart = (isAutomatic = false): void => {
     begin(isAutomatic).catch((error: unknown) =>
-      setScreen({ kind: 'welcome', problem: describeFailure(error) }),
+      setScreen({ kind: 'welcome', problem: describeFailure(error, texts.invitation.problems) }),
     );
   };
   useEffect(restart, []);
 
-  const onOpen = (wallet: PayeeWallet): void => setScreen({ kind: 'open', wallet });
+  const onOpen = (wallet: PayeeWallet): void =>
+    setScreen(code === undefined ? { kind: 'open', wallet } : { kind: 'invited', wallet, code });
   const onRestore = (): void => setScreen({ kind: 'restore' });
   return (
     <>
@@ -78,7 +84,7 @@ export function App({
             onAccept={async () =>
               setScreen({ kind: 'making', draft: await accounts.createAccount() })
             }
-            onRestore={onRestore}
+            onOther={onRestore}
           />
         );
       case 'restore':
@@ -94,7 +100,11 @@ export function App({
         return (
           <MakeAccountView
             draft={screen.draft}
-            onOpen={onOpen}
+            onOpen={(wallet) => {
+              // Who made the account for the invitation has seen it, and accepts it by registering.
+              if (screen.draft.words === undefined) onOpen(wallet);
+              else setScreen({ kind: 'open', wallet });
+            }}
             onCancel={() => {
               screen.draft.discard().then(
                 () => restart(),
@@ -108,12 +118,38 @@ export function App({
           <LockedView
             accounts={accounts}
             isAutomatic={screen.isAutomatic}
+            isInvited={code !== undefined}
             onOpen={onOpen}
             onRestore={onRestore}
           />
         );
+      case 'invited':
+        return (
+          <InvitedView
+            accounts={accounts}
+            wallet={screen.wallet}
+            code={screen.code}
+            onDone={() => {
+              setCode(undefined);
+              setScreen({ kind: 'open', wallet: screen.wallet });
+            }}
+            onIdle={() => {
+              screen.wallet.close().then(
+                () => restart(true),
+                () => restart(true),
+              );
+            }}
+          />
+        );
       case 'open':
-        return <OpenAccount wallet={screen.wallet} invitation={code} onLocked={restart} />;
+        return (
+          <OpenAccount
+            wallet={screen.wallet}
+            invitation={code}
+            onEnrolled={() => setCode(undefined)}
+            onLocked={restart}
+          />
+        );
     }
   }
 }

@@ -93,8 +93,6 @@ const errors: Readonly<Record<string, string>> = {
     'The chain does not answer. Check your connection and try again. Nothing was sent.',
   rate_limited: 'Too many requests. Wait a minute and try again.',
   not_invited: 'An invitation is needed. Open the link that was sent to you.',
-  invitation_taken:
-    'Another account has used this invitation. Tell the person who sent it, and ask for a new one.',
   invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
   ...exitErrors,
   passkey_failed: 'The passkey could not be used. Try again, or use another passkey or browser.',
@@ -118,9 +116,6 @@ export const texts = {
   invitation: {
     title: (employer: string | undefined) =>
       employer === undefined ? 'You are invited' : `${employer} invites you`,
-    unknown:
-      'This link is not an invitation of this platform. Check that you copied all of it, or ask for a new one.',
-    facts: 'The invitation',
     from: 'From',
     unnamed: 'An employer without a name here',
     employer: 'Wallet of the employer',
@@ -142,8 +137,25 @@ export const texts = {
       'If you lose the passkey and the words, nobody can give the money back.',
       'The platform serves this page: you trust it to serve the right one.',
     ],
+    /** Two employers of one account. */
+    payersSee:
+      'Each of your employers knows the address of this account. If they compare, they see that they pay the same person. Neither learns from it what the other pays.',
+    account: 'Your account',
     accept: 'Make my account',
+    acceptWith: 'Accept with this account',
+    toAccount: 'Go to my account',
+    again: 'Read the invitation again',
     states: invitationStates,
+    acceptedWith:
+      'This invitation was used. If you accepted it with this account, there is nothing more to do. If you did not, tell the person who sent it.',
+    problems: {
+      not_found:
+        'This link is not an invitation of this platform, or was replaced by a newer one. Check that you copied all of it, or ask the person who sent it for a new one.',
+      'invalid-chain':
+        'This invitation is for another pool than that of your account here, so nothing was accepted. Ask the person who sent it where to open the link.',
+      invitation_taken:
+        'Nothing was accepted. Another account has used this invitation, or this account has accepted another one of the same employer. Tell the person who sent it, and ask for a new one if it was not you.',
+    } as Readonly<Record<string, string>>,
   },
   account: {
     wordsTitle: 'Write down these 24 words',
@@ -210,6 +222,7 @@ export const texts = {
     unlock: 'Open with my passkey',
     other: 'Use my words',
     lock: 'Lock',
+    invited: 'Then you see the invitation that you opened.',
     autoLocked: 'It was locked because you did not use it for a while.',
   },
   readiness,
@@ -233,6 +246,10 @@ export const texts = {
     unknownPayer: 'Payer not known to this device',
     total: (amount: string) => `Together ${amount}`,
     refresh: 'Read the chain again',
+    inviters: 'Who invited you',
+    invitersText:
+      'Invitations that you accepted in this browser. Each employer gave its name itself, and nobody checked it.',
+    inviter: (date: string) => `Accepted on ${date}`,
     address: 'Your wallet',
     walletPub: 'To be paid by a colleague, give them this key',
   },

@@ -23,6 +23,12 @@ export type Invitation = {
   readonly expiresAtMs: number;
 };
 
+/** An employer whose invitation the account accepted in this browser. */
+export type Inviter = Pick<Invitation, 'employer' | 'employerAddress' | 'pool'> & {
+  /** Unix time. */
+  readonly acceptedAtMs: number;
+};
+
 /** Who the account is. Public. */
 export type Identity = {
   readonly walletPub: WalletPub;
@@ -165,7 +171,11 @@ export type PayeeWallet = {
   readonly tokens: readonly TokenUnit[];
   /** Pool and tokens: what a withdrawal sends them is lost. */
   readonly contracts: readonly EvmAddress[];
-  /** @param invitation - code of the link, the first time */
+  /**
+   * Accepts the invitation, if there is one, and enrols. Repeating it changes nothing.
+   * @param invitation - code of a link
+   * @throws `invitation_taken`, `invitation_ended`, `not_found`; `invalid-chain` if it is for another pool, which is not accepted
+   */
   enrol(invitation?: string): Promise<Readiness>;
   /** Undefined: the platform is silent, or was left. */
   readiness(): Promise<Readiness | undefined>;
@@ -174,6 +184,8 @@ export type PayeeWallet = {
    * network. What was begun with the platform is continued by an equal withdrawal.
    */
   leavePlatform(): Promise<void>;
+  /** Oldest first. */
+  inviters(): Promise<readonly Inviter[]>;
   /** Reads chain and platform. Needs an enrolled account, as everything below. */
   sync(onProgress: OnProgress): Promise<void>;
   balance(token: string): Promise<Balance>;

@@ -96,9 +96,69 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     expect(await alone.isDisabled()).toBe(true);
     await page.getByLabel('I have the words on two papers').check();
     await alone.click();
+    // Who restores an account has not accepted the invitation yet.
+    await press(page, 'Accept with this account');
     await page.getByText('You can be paid').waitFor();
     await press(page, 'Lock');
-    await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Your private account' }).waitFor();
+    expectClean();
+  });
+
+  /** Opens a link in a browser that has an account, and the account. */
+  async function openInvited(code: string) {
+    const opened = await open(`?account=yes&invitation=${code}`);
+    await opened.page.getByText('Then you see the invitation that you opened.').waitFor();
+    await press(opened.page, 'Open with my passkey');
+    return opened;
+  }
+
+  it('shows an invitation to somebody who has an account, who accepts it with the account', async () => {
+    const { page, expectClean } = await openInvited('x');
+    await look(page, 'Acme \ufffdLtd invites you', 'invitation-again');
+    await page.getByText('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf').last().waitFor();
+    await page.getByText('they see that they pay the same person').waitFor();
+    expect(await page.getByRole('button', { name: 'Make my account' }).count()).toBe(0);
+    await press(page, 'Accept with this account');
+    await page.getByText('You can be paid').waitFor();
+    await page.getByRole('heading', { name: 'Who invited you' }).waitFor();
+    await page.getByText('Accepted on 2 November 2026').waitFor();
+    await look(page, 'Account', 'home-invited');
+    // It was handled.
+    await press(page, 'Lock');
+    await press(page, 'Open with my passkey');
+    await look(page, 'Account', 'home-again');
+    expectClean();
+  });
+
+  it('opens the account without an invitation that cannot be accepted, and says why', async () => {
+    for (const [code, text] of [
+      ['used', 'If you accepted it with this account, there is nothing more to do'],
+      ['expired', 'This invitation has expired. Ask the person who sent it for a new one.'],
+      ['revoked', 'This invitation was withdrawn'],
+      ['unknown', 'This link is not an invitation of this platform'],
+      ['other-pool', 'This invitation is for another pool than that of your account'],
+      ['lost', 'The platform does not answer'],
+    ] as const) {
+      const { page, expectClean } = await openInvited(code);
+      await page.getByText(text).waitFor();
+      expect(await page.getByRole('button', { name: 'Accept with this account' }).count()).toBe(0);
+      await press(page, 'Go to my account');
+      await page.getByText('You can be paid').waitFor();
+      expect(await page.getByRole('heading', { name: 'Who invited you' }).count()).toBe(0);
+      expectClean();
+    }
+  });
+
+  it('says that another account took the invitation meanwhile', async () => {
+    const { page, expectClean } = await openInvited('taken');
+    await press(page, 'Accept with this account');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'Another account has used this invitation, or this account has' })
+      .waitFor();
+    await look(page, 'Acme \ufffdLtd invites you', 'invitation-taken');
+    await press(page, 'Go to my account');
+    await page.getByText('You can be paid').waitFor();
     expectClean();
   });
 

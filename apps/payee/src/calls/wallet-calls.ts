@@ -12,6 +12,7 @@ import type {
   Contact,
   Identity,
   Invitation,
+  Inviter,
   Known,
   PayeeHistory,
   PaymentOutcome,
@@ -69,6 +70,7 @@ export type WalletCalls = {
   readonly enrol: Call<string | undefined, Readiness>;
   readonly readiness: Call<undefined, Readiness | undefined>;
   readonly leavePlatform: Call<undefined, void>;
+  readonly inviters: Call<undefined, readonly Inviter[]>;
   readonly sync: Call<undefined, void>;
   readonly balance: Call<string, Balance>;
   readonly history: Call<string, PayeeHistory>;

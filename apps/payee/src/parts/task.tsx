@@ -19,8 +19,11 @@ export type Task = {
   readonly run: (work: (onProgress: OnProgress) => Promise<void>) => void;
 };
 
-/** One piece of work at a time: a second click does nothing. */
-export function useTask(): Task {
+/**
+ * One piece of work at a time: a second click does nothing.
+ * @param words - of failures of this work, by code; before those of every work
+ */
+export function useTask(words?: Readonly<Record<string, string>>): Task {
   const [state, setState] = useState<Omit<Task, 'run'>>({
     ...{ isBusy: false, progress: undefined, failure: undefined },
   });
@@ -48,7 +51,7 @@ export function useTask(): Task {
         },
         (error: unknown) => {
           isRunning.current = false;
-          show({ isBusy: false, progress: undefined, failure: describeFailure(error) });
+          show({ isBusy: false, progress: undefined, failure: describeFailure(error, words) });
         },
       );
     },
@@ -56,9 +59,12 @@ export function useTask(): Task {
 }
 
 /** An error in words. Errors that crossed a thread keep their code and lose their class. */
-export function describeFailure(error: unknown): string {
+export function describeFailure(
+  error: unknown,
+  words: Readonly<Record<string, string>> = {},
+): string {
   const code = readCode(error) ?? 'unknown';
-  return texts.errors[code] ?? texts.unknownError(code);
+  return words[code] ?? texts.errors[code] ?? texts.unknownError(code);
 }
 
 /** Short words only: a code is shown, and anything can be thrown. */

@@ -8,24 +8,35 @@ import { Button, Code, Facts, Field, Foreign, Notice, View } from '../parts/elem
 import { formatDate } from '../parts/format.ts';
 import { TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
-import type { AccountDraft, Invitation, PayeeAccounts, PayeeWallet } from '../wallet-port.ts';
+import type {
+  AccountDraft,
+  Identity,
+  Invitation,
+  PayeeAccounts,
+  PayeeWallet,
+} from '../wallet-port.ts';
 
-/** Who invites, into which pool, and what becomes visible to whom. */
+/**
+ * Who invites, into which pool, and what becomes visible to whom.
+ * @param account - the open account that may accept. Undefined: one is made first
+ */
 export function InvitationView({
   invitation,
+  account,
   onAccept,
-  onRestore,
+  onOther,
 }: {
   readonly invitation: Invitation;
+  readonly account?: Identity;
   readonly onAccept: () => Promise<void>;
-  readonly onRestore: () => void;
+  readonly onOther: () => void;
 }) {
-  const task = useTask();
+  const task = useTask(texts.invitation.problems);
   const { state, employer, employerAddress, platform, chain, pool, expiresAtMs } = invitation;
   const { invitation: words } = texts;
   const lists = [
     [words.youSee, words.youSeeList],
-    [words.theySee, words.theySeeList],
+    [words.theySee, account ? [...words.theySeeList, words.payersSee] : words.theySeeList],
     [words.youKeep, words.youKeepList],
   ] as const;
   return (
@@ -38,6 +49,9 @@ export function InvitationView({
           [words.chain, chain],
           [words.pool, <Code key="pool" text={pool} />],
           [words.until, formatDate(expiresAtMs)],
+          ...(account === undefined
+            ? []
+            : [[words.account, <Code key="account" text={account.address} />] as const]),
         ]}
       />
       {lists.map(([title, lines]) => (
@@ -52,12 +66,16 @@ export function InvitationView({
       ))}
       {state === 'open' ? (
         <Button isMain isDisabled={task.isBusy} onClick={() => task.run(onAccept)}>
-          {words.accept}
+          {account === undefined ? words.accept : words.acceptWith}
         </Button>
       ) : (
-        <Notice kind="warning">{words.states[state]}</Notice>
+        <Notice kind="warning">
+          {account !== undefined && state === 'accepted' ? words.acceptedWith : words.states[state]}
+        </Notice>
       )}
-      <Button onClick={onRestore}>{texts.welcome.restore}</Button>
+      <Button onClick={onOther}>
+        {account === undefined ? texts.welcome.restore : words.toAccount}
+      </Button>
       <TaskState task={task} />
     </View>
   );
@@ -86,11 +104,14 @@ export function WelcomeView({
 export function LockedView({
   accounts,
   isAutomatic,
+  isInvited,
   onOpen,
   onRestore,
 }: {
   readonly accounts: PayeeAccounts;
   readonly isAutomatic: boolean;
+  /** A link opened the page. */
+  readonly isInvited: boolean;
   readonly onOpen: (wallet: PayeeWallet) => void;
   readonly onRestore: () => void;
 }) {
@@ -100,6 +121,7 @@ export function LockedView({
     <View title={locked.title}>
       {isAutomatic && <p>{locked.autoLocked}</p>}
       <p>{locked.text}</p>
+      {isInvited && <p>{locked.invited}</p>}
       <Button
         isMain
         isDisabled={task.isBusy}

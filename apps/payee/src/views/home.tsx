@@ -13,7 +13,14 @@ import { Button, Code, Facts, Field, Foreign, Notice, View } from '../parts/elem
 import { formatDate, formatMonth, formatTime } from '../parts/format.ts';
 import { type Task, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
-import type { Balance, Identity, PayeeHistory, PayeeWallet, PayslipProof } from '../wallet-port.ts';
+import type {
+  Balance,
+  Identity,
+  Inviter,
+  PayeeHistory,
+  PayeeWallet,
+  PayslipProof,
+} from '../wallet-port.ts';
 
 /** What the wallet last said. Undefined: it was not asked yet, or the account is not enrolled. */
 export type Account = {
@@ -25,6 +32,7 @@ export function HomeView({
   identity,
   readiness,
   account,
+  inviters,
   refresh,
   onRefresh,
   onEnrol,
@@ -32,6 +40,7 @@ export function HomeView({
   readonly identity: Identity;
   readonly readiness: Readiness | undefined;
   readonly account: Account | undefined;
+  readonly inviters: readonly Inviter[];
   readonly refresh: Task;
   readonly onRefresh: () => void;
   readonly onEnrol: () => Promise<void>;
@@ -47,6 +56,7 @@ export function HomeView({
       </Button>
       <TaskState task={refresh} />
       {account !== undefined && <Payslips history={account.history} />}
+      {inviters.length > 0 && <Inviters inviters={inviters} />}
       <section>
         <h2>{home.address}</h2>
         <Code text={identity.address} />
@@ -136,6 +146,32 @@ function Payslips({ history }: { readonly history: PayeeHistory }) {
           </ul>
         </section>
       ))}
+    </section>
+  );
+}
+
+function Inviters({ inviters }: { readonly inviters: readonly Inviter[] }) {
+  const { home, invitation: words } = texts;
+  return (
+    <section>
+      <h2>{home.inviters}</h2>
+      <p class="hint">{home.invitersText}</p>
+      <ul class="cards">
+        {inviters.map(({ employer, employerAddress, pool, acceptedAtMs }) => (
+          <li key={employerAddress}>
+            <strong>
+              <Foreign text={employer ?? words.unnamed} />
+            </strong>
+            <Facts
+              rows={[
+                [words.employer, <Code key="employer" text={employerAddress} />],
+                [words.pool, <Code key="pool" text={pool} />],
+              ]}
+            />
+            <p class="hint">{home.inviter(formatDate(acceptedAtMs))}</p>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

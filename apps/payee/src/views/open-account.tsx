@@ -11,7 +11,7 @@ import { Notice, View } from '../parts/elements.tsx';
 import { useTask } from '../parts/task.tsx';
 import { useIdle, useRoute } from '../parts/use-page.ts';
 import { texts } from '../texts.ts';
-import type { Contact, OnProgress, PayeeWallet } from '../wallet-port.ts';
+import type { Contact, Inviter, OnProgress, PayeeWallet } from '../wallet-port.ts';
 import { ExitView } from './exit.tsx';
 import { HistoryView } from './history.tsx';
 import { type Account, HomeView, PayslipView } from './home.tsx';
@@ -20,20 +20,24 @@ import { TransferView } from './transfer.tsx';
 import { WithdrawView } from './withdraw.tsx';
 
 /** An open account that nobody uses is locked after this time. While a payment runs it stays open: its proof and outcome would be lost. */
-const idleMs = 5 * 60_000;
+export const idleMs = 5 * 60_000;
 
 type Known = {
   readonly contacts: readonly Contact[];
   readonly saved: readonly EvmAddress[];
+  readonly inviters: readonly Inviter[];
 };
 
 export function OpenAccount({
   wallet: opened,
   invitation,
+  onEnrolled,
   onLocked,
 }: {
   readonly wallet: PayeeWallet;
   readonly invitation: string | undefined;
+  /** The invitation, if there was one, is accepted. */
+  readonly onEnrolled: () => void;
   readonly onLocked: (isAutomatic: boolean) => void;
 }) {
   const { wallet, isSpending } = useMemo(() => countSpends(opened), [opened]);
@@ -43,7 +47,7 @@ export function OpenAccount({
   const [account, setAccount] = useState<Account>();
   /** Withdrawals go to the chain, until the account is locked. */
   const [hasLeft, setHasLeft] = useState(false);
-  const [known, setKnown] = useState<Known>({ contacts: [], saved: [] });
+  const [known, setKnown] = useState<Known>({ contacts: [], saved: [], inviters: [] });
   const route = useRoute();
 
   const lock = (isAutomatic: boolean): void => {
@@ -60,14 +64,15 @@ export function OpenAccount({
     // Nobody can have paid it, and the platform knows nothing of it.
     if (found === 'not_enrolled') return;
     await wallet.sync(onProgress);
-    const [balance, history, contacts, saved] = await Promise.all([
+    const [balance, history, contacts, saved, inviters] = await Promise.all([
       wallet.balance(token),
       wallet.history(token),
       wallet.transfers.contacts(),
       wallet.savedAddresses(),
+      wallet.inviters(),
     ]);
     setAccount({ balance, history });
-    setKnown({ contacts, saved });
+    setKnown({ contacts, saved, inviters });
   }
   const onRefresh = (): void => refresh.run(read);
   useEffect(onRefresh, [wallet, token]);
@@ -92,10 +97,12 @@ export function OpenAccount({
           identity={wallet.identity}
           readiness={readiness}
           account={account}
+          inviters={known.inviters}
           refresh={refresh}
           onRefresh={onRefresh}
           onEnrol={async () => {
             setReadiness(await wallet.enrol(invitation));
+            onEnrolled();
             onRefresh();
           }}
         />

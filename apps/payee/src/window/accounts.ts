@@ -192,6 +192,7 @@ function createWallet(
     enrol: (invitation) => caller.call('enrol', invitation),
     readiness: () => caller.call('readiness', undefined),
     leavePlatform: () => caller.call('leavePlatform', undefined),
+    inviters: () => caller.call('inviters', undefined),
     sync: (onProgress) => caller.call('sync', undefined, { onProgress }),
     balance: (token) => caller.call('balance', token),
     history: (token) => caller.call('history', token),

@@ -4,7 +4,7 @@
  * @module
  */
 import type { HistoryEntry } from '@pool/api';
-import { errorCodeOf, PoolError, parseWalletPub, Secret } from '@pool/core';
+import { errorCodeOf, PoolError, parseWalletPub, type Secret } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
 import {
   type Contact as KnownContact,
@@ -22,6 +22,7 @@ import {
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
+import { acceptInvitation, createInviters } from './invitations.ts';
 import type { Place } from './place.ts';
 import { inSession } from './sessions.ts';
 
@@ -55,6 +56,7 @@ export async function openPayeeWallet(
   let wallet = await openWallet();
   let hasLeft = false;
   const symbols = Object.keys(tokens);
+  const inviters = () => createInviters(wallet.openRecords('page-inviters'));
 
   return {
     facts: {
@@ -69,7 +71,7 @@ export async function openPayeeWallet(
         async (session) => {
           await session.register();
           if (invitation !== undefined) {
-            await session.acceptInvitation(new Secret(invitation));
+            await acceptInvitation(place, session, invitation, inviters());
           }
           return (await enrolWallet(session, { walletPub, encryptionPublicKey })).readiness;
         },
@@ -94,6 +96,7 @@ export async function openPayeeWallet(
       wallet = await openWallet({ gasKey: account.gasKey, gasCapWei });
       hasLeft = true;
     },
+    inviters: () => inviters().list(),
     async sync(onProgress) {
       const tell = (): void => {
         const { read, total } = wallet.progress().blocks;

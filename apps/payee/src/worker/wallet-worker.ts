@@ -25,7 +25,8 @@ import {
 import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
 import type { OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
 import { allowOwnScripts } from '../trusted-types.ts';
-import type { Identity, Invitation } from '../wallet-port.ts';
+import type { Identity } from '../wallet-port.ts';
+import { readInvitation } from './invitations.ts';
 import type { OpenPayeeWallet } from './payee-wallet.ts';
 import { fetchPlace, type Place } from './place.ts';
 import { openPlatform } from './sessions.ts';
@@ -142,27 +143,12 @@ async function changeFile(
   }
 }
 
-async function readInvitation(code: string): Promise<Invitation> {
-  const place = await findPlace();
-  const { key, settings } = place.chain;
-  const found = await openPlatform(place).openInvitation(new Secret(code));
-  if (found.chains[key]?.pool !== settings.pool) {
-    throw new PoolError('invalid-chain', 'the invitation is for another pool than the page’s');
-  }
-  return {
-    state: found.state,
-    employer: found.employerName,
-    employerAddress: found.employerAddress,
-    platform: place.evidence.domain,
-    chain: key,
-    pool: settings.pool,
-    expiresAtMs: Date.parse(found.expiresAt),
-  };
-}
-
 // The types of the window are in force here.
 serveCalls<WalletCalls>(self as unknown as MessagePlace, {
-  readInvitation,
+  async readInvitation(code) {
+    const place = await findPlace();
+    return await readInvitation(place, openPlatform(place), code);
+  },
   async readAccountFile(text) {
     const file = parseAccountFile(text);
     const { walletPub, address } = readIdentity(file);
@@ -215,6 +201,7 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   enrol: (invitation) => current().enrol(invitation),
   readiness: () => current().readiness(),
   leavePlatform: () => current().leavePlatform(),
+  inviters: () => current().inviters(),
   sync: (_, onProgress) => current().sync(onProgress),
   balance: (token) => current().balance(token),
   history: (token) => current().history(token),

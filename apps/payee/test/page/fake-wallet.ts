@@ -16,6 +16,7 @@ import type {
   AccountDraft,
   Contact,
   Invitation,
+  Inviter,
   Known,
   OnProgress,
   Passkey,
@@ -46,6 +47,13 @@ const invitation: Invitation = {
   pool,
   expiresAtMs: Date.UTC(2027, 0, 31),
 };
+
+/** Codes of links that have ended. */
+const states = [
+  { code: 'used', state: 'accepted' },
+  { code: 'expired', state: 'expired' },
+  { code: 'revoked', state: 'revoked' },
+] as const;
 
 function hash(digit: string): Hex32 {
   return parseHex32(`0x${digit.repeat(64)}`);
@@ -122,6 +130,7 @@ function createWallet(
   let hasLeft = false;
   let coin = 0n;
   const contacts: Contact[] = [];
+  const inviters: Inviter[] = [];
   const saved: EvmAddress[] = [];
   const payments = createPayments();
   const receipt = (operation: 'send' | 'transfer'): SpendReceipt => ({
@@ -131,7 +140,12 @@ function createWallet(
     identity,
     tokens: [{ symbol: 'USDC', decimals: 6 }],
     contracts: [pool],
-    async enrol() {
+    async enrol(code) {
+      if (code === 'taken') throw new PoolError('invitation_taken', 'taken');
+      if (code !== undefined) {
+        const { employer, employerAddress } = invitation;
+        inviters.push({ employer, employerAddress, pool, acceptedAtMs: Date.UTC(2026, 10, 2) });
+      }
       readiness = readiness === 'not_enrolled' ? 'eligibility_pending' : 'ready';
       return readiness;
     },
@@ -139,6 +153,7 @@ function createWallet(
     async leavePlatform() {
       hasLeft = true;
     },
+    inviters: async () => inviters,
     sync: (onProgress) => work(onProgress, ['syncing']),
     balance: async () => ({
       ...{ total: 6_120_500_000n, spendable: 6_000_000_000n, asOfBlock: 123 },
@@ -220,8 +235,10 @@ export function createFakeAccounts({
   return {
     async readInvitation(code) {
       if (code === 'lost') throw new PoolError('platform_unreachable', 'no answer');
-      const employer = stranger ?? invitation.employer;
-      return { ...invitation, employer, state: code === 'used' ? 'accepted' : 'open' };
+      if (code === 'unknown') throw new PoolError('not_found', 'no such code');
+      if (code === 'other-pool') throw new PoolError('invalid-chain', 'another pool');
+      const { state = 'open' } = states.find((one) => one.code === code) ?? {};
+      return { ...invitation, employer: stranger ?? invitation.employer, state };
     },
     findAccount: async () => (isStored ? identity : undefined),
     createAccount: async () => draft(words),

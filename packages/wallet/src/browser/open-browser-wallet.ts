@@ -61,7 +61,11 @@ import {
   type EdgeKeyKind,
   tolerateSilence,
 } from './platform-calls.ts';
-import { type BrowserDamage, openBrowserStores } from './store/browser-stores.ts';
+import {
+  type BrowserDamage,
+  type BrowserStores,
+  openBrowserStores,
+} from './store/browser-stores.ts';
 import type { StorageKey } from './store/sealer.ts';
 import { openTabOwner, type TabLocks } from './store/tab-owner.ts';
 
@@ -149,6 +153,8 @@ export type BrowserWallet = {
   readonly contacts: BrowserContacts;
   /** A signed document that proves payslips to an auditor, and not who paid. Confidential. */
   disclose(payslips: PayslipDisclosure): Promise<Disclosure>;
+  /** Records of the page itself, sealed like the others. Its tables have names of their own. */
+  readonly openRecords: BrowserStores['openRecords'];
   /** Of the reading that runs, or of the last one. */
   progress(): SyncProgress;
   /** Ends waits, and wipes the keys of the stores. A spend that may have left is watched again at the next visit. */
@@ -375,6 +381,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
         ...{ chain, history, holder: account, deliveries: platform.deliveries },
         ...{ createRecords: ports.createRecords, nowMs: clock.nowMs },
       }),
+    openRecords: stores.openRecords,
     progress: notes.progress,
     async close() {
       stopping.abort(new PoolError('stopping', 'the wallet was closed; open it again'));
