@@ -6,7 +6,7 @@
 //   e2e       `x.e2e.test.ts`: real processes and a real chain, three files at a time (each waits for blocks part of its time), after
 //             the unit tests. Most deployments keep their rows on one PostgreSQL server, which costs half as much as embedded ones,
 //             and their programs are bundles (tooling/src/bundle-programs.ts), which start three times as fast;
-//   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them.
+//   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them, `pnpm test:full` a few more.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
 import {
@@ -15,8 +15,13 @@ import {
   type TestSpecification,
   type Vitest,
 } from 'vitest/node';
-import { longestTests, slowEndToEndTests, slowUnitTests } from './tooling/src/slow-tests.ts';
-import { reportFile, summaryReporter } from './tooling/src/summary.ts';
+import {
+  fullTests,
+  longestTests,
+  slowEndToEndTests,
+  slowUnitTests,
+} from './tooling/src/slow-tests.ts';
+import { fullRunVariable, reportFile, summaryReporter } from './tooling/src/summary.ts';
 
 const sourceCondition = '@pool/source';
 const jsonReporters: ['json', { outputFile: string }][] =
@@ -28,6 +33,8 @@ const ignored = [
   '**/.sandbox/**',
   'packages/contracts/lib/**',
 ];
+
+const notNow = [...ignored, ...(process.env[fullRunVariable] === '1' ? [] : fullTests)];
 
 /** The longest files of a group start first. Vitest knows times of earlier runs only, and orders by size in a fresh clone. */
 class LongestFirst implements TestSequencer {
@@ -94,7 +101,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'unit-slow', include: [...slowUnitTests], exclude: ignored, ...unit },
+        test: { name: 'unit-slow', include: [...slowUnitTests], exclude: notNow, ...unit },
       },
       {
         extends: true,
@@ -131,7 +138,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'e2e-slow', include: [...slowEndToEndTests], exclude: ignored, ...endToEnd },
+        test: { name: 'e2e-slow', include: [...slowEndToEndTests], exclude: notNow, ...endToEnd },
       },
     ],
   },

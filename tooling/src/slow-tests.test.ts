@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { slowEndToEndTests, slowUnitTests } from './slow-tests.ts';
+import { fullTests, slowEndToEndTests, slowUnitTests } from './slow-tests.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -11,7 +11,7 @@ function expandBraces(pattern: string): string[] {
   return names === '' ? [pattern] : names.split(',').map((name) => `${before}${name}${after}`);
 }
 
-it.each([...slowUnitTests, ...slowEndToEndTests].flatMap(expandBraces))(
+it.each([...slowUnitTests, ...slowEndToEndTests, ...fullTests].flatMap(expandBraces))(
   'the list of slow tests names the existing file %s',
   (path) => {
     expect(globSync(path, { cwd: root })).toEqual([path]);

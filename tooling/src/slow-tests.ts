@@ -57,6 +57,16 @@ export const slowEndToEndTests: readonly string[] = [
   'tooling/{browser/browser-proofs,conformance/sandbox}.e2e.test.ts',
 ];
 
+/**
+ * Of the slow files, those that only `pnpm test:full` runs, as globs. In every run: fleet.e2e.test.ts of the agent; the gas of a proof of
+ * fund-64; the mutants of the other audits; and keys that verify-key.test.ts changes.
+ */
+export const fullTests: readonly string[] = [
+  'apps/sandbox/src/{fleet,fund-64}.e2e.test.ts',
+  'packages/circuits/test/audit/spend-mutants.test.ts',
+  'packages/circuits/src/ceremony/verify/verify-sections.test.ts',
+];
+
 /** The longest files. They start first: a run whose last file is a long one leaves processors without work. */
 export const longestTests =
   /\/(spend-audit|webgpu\/engine)\.test|\/(chaos|crashes|custody|device-proofs|fleet|fund-proofs|in-flight|redeliver|self-submit|shared-jobs|spend|spend-crashes|tenancy)\.e2e\.test/;

@@ -21,15 +21,11 @@ interface KnownSkip {
 
 const long = 'run in `pnpm test:full` only';
 const known: readonly KnownSkip[] = [
-  // The circuits alone; a payment of 17 proves with fund-64 in every run.
+  // The circuits alone; contracts verify a proof of fund-64 in every run (packages/contracts/test/gas).
   { name: /fund-64 and fund-256/, reason: long, isLong: true },
   { name: /spend-16x8\.test/, reason: long, isLong: true },
-  // The audits of spend-2x4 and of mutants run always.
-  {
-    name: /(signer-audit\.test\.ts > the gadget alone|spend-mutants\.test\.ts > the circuit itself)/,
-    reason: long,
-    isLong: true,
-  },
+  // The audit of spend-2x4 and the mutants run always.
+  { name: /signer-audit\.test\.ts > the gadget alone/, reason: long, isLong: true },
   // The sums of a device and its loss are tested in every run (packages/prover/src/webgpu/engine.test.ts, src/proof).
   { name: /device-proofs\.e2e/, reason: long, isLong: true },
   // A payment of 65; its key alone takes minutes to make.

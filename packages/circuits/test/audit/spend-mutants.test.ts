@@ -1,7 +1,7 @@
 /**
  * Mutants of a small spend circuit with the real hidden signer (3 windows, paths of 4 levels): each lacks a row that belongs to the
  * spend itself. The groups that a single attack cannot show (the flag and the note root of an input, 1 <= v < l, the change's w) have mutants in
- * spend.test.ts and spend-outputs.test.ts, which accept a dishonest spend.
+ * spend.test.ts and spend-outputs.test.ts, which accept a dishonest spend. Only full runs have this file.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endSnarkjsThreads } from '../witness.ts';
@@ -11,7 +11,6 @@ import { createRandom } from './random.ts';
 import { describeSpend, spend2x4 } from './spend-circuit.ts';
 import { type CompiledSubject, compileSubject } from './subject.ts';
 
-const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 const small = { ...spend2x4, name: 'spend-small', levels: 4, windows: 3, depths: [3] };
 const main = `include "spend.circom";
 component main {public [D, z, y]} = Spend(2, 4, 4, 3, TAG_OP_2x4());`;
@@ -24,11 +23,9 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(endSnarkjsThreads);
 
-describe.skipIf(!isFullRun)('the circuit itself', () => {
-  it('is reported for nothing', () => {
-    expect(finder.listOwn()).toEqual([]);
-  }, 300_000);
-});
+it('nothing is reported of the circuit itself', () => {
+  expect(finder.listOwn()).toEqual([]);
+}, 300_000);
 
 function sumOf(...contains: readonly RegExp[]): RowPattern {
   return { contains, isProduct: false };
@@ -72,13 +69,8 @@ const mutants: readonly (readonly [string, RowPattern, readonly Finder[]])[] = [
   ['the equality with y', { contains: [/^y$/] }, both],
 ];
 
-/** All of them in a full run; otherwise some, drawn at random, because each takes ten seconds. */
-function drawMutants(): readonly (typeof mutants)[number][] {
-  return isFullRun ? mutants : createRandom(20_261_122).shuffle(mutants).slice(0, 6);
-}
-
 describe('a mutant lacks', () => {
-  it.each(drawMutants())(
+  it.each(mutants)(
     '%s',
     (_, pattern, finders) => {
       expect(finder.findBy(finder.findRows(pattern))).toEqual(finders);
@@ -90,7 +82,7 @@ describe('a mutant lacks', () => {
 it('finds each of some rows, drawn at random, when it is missing', () => {
   const random = createRandom(20_261_122);
   const missed: number[] = [];
-  for (let drawn = 0; drawn < (isFullRun ? 200 : 5); drawn++) {
+  for (let drawn = 0; drawn < 200; drawn++) {
     const row = random.below(subject.r1cs.constraints);
     if (finder.findFirst([row]) === undefined) {
       missed.push(row);
