@@ -59,12 +59,13 @@ export const slowEndToEndTests: readonly string[] = [
 
 /**
  * Of the slow files, those that only `pnpm test:full` runs, as globs. In every run: fleet.e2e.test.ts of the agent; the gas of a proof of
- * fund-64; the mutants of the other audits; and keys that verify-key.test.ts changes.
+ * fund-64; the mutants of the other audits; keys that verify-key.test.ts changes; and quotients on a graphics device in webgpu/engine.test.ts.
  */
 export const fullTests: readonly string[] = [
   'apps/sandbox/src/{fleet,fund-64}.e2e.test.ts',
   'packages/circuits/test/audit/spend-mutants.test.ts',
   'packages/circuits/src/ceremony/verify/verify-sections.test.ts',
+  'packages/prover/src/webgpu/quotient/{ntt,quotient}.test.ts',
 ];
 
 /** The longest files. They start first: a run whose last file is a long one leaves processors without work. */
