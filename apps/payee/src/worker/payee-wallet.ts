@@ -4,7 +4,7 @@
  * @module
  */
 import type { HistoryEntry } from '@pool/api';
-import { errorCodeOf, PoolError, parseWalletPub, type Secret } from '@pool/core';
+import { errorCodeOf, PoolError, parseWalletPub } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
 import {
   type Contact as KnownContact,
@@ -14,7 +14,6 @@ import {
 } from '@pool/wallet';
 import {
   type BrowserWallet,
-  type EdgeKeyKind,
   type ExitOptions,
   type OpenAccount,
   openBrowserWallet,
@@ -22,6 +21,7 @@ import {
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
+import { mintEdgeKey } from './edge-keys.ts';
 import { acceptInvitation, createInviters } from './invitations.ts';
 import type { Place } from './place.ts';
 import { inSession } from './sessions.ts';
@@ -51,7 +51,11 @@ export async function openPayeeWallet(
     openBrowserWallet({
       ...{ account, chain, evidence, prover, exit },
       createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
-      mintKey: (kind) => mintKey(place, account, kind),
+      mintKey: (kind, held) =>
+        inSession(place, account, async (session) => {
+          await session.register();
+          return await mintEdgeKey(session, kind, held, Date.now());
+        }),
     });
   let wallet = await openWallet();
   let hasLeft = false;
@@ -190,16 +194,6 @@ function createLateProver(page: URL): SpendProverPort {
 
 function toContact({ label, walletPub }: KnownContact): Contact {
   return { label, walletPub: parseWalletPub(walletPub) };
-}
-
-async function mintKey(place: Place, account: OpenAccount, kind: EdgeKeyKind): Promise<Secret> {
-  const name = `payee page ${new Date().toISOString().slice(0, 10)}`;
-  return await inSession(place, account, async (session) => {
-    await session.register();
-    return kind === 'edge'
-      ? (await session.mintEdgeToken(name)).token
-      : (await session.mintKey(kind, name)).apiKey;
-  });
 }
 
 async function readAll(wallet: BrowserWallet, token: string) {

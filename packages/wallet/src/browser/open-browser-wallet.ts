@@ -58,7 +58,7 @@ import {
 import {
   createPlatformCalls,
   type EdgeCalls,
-  type EdgeKeyKind,
+  type MintKey,
   tolerateSilence,
 } from './platform-calls.ts';
 import {
@@ -77,7 +77,7 @@ export type BrowserWalletOptions = {
   /** A client of the platform's `/agent-edge` with one key, for example `createEdgeClient` of @pool/platform-client. */
   readonly createEdge: (token: Secret) => EdgeCalls;
   /** Makes a key of the account at the platform, in a session of its own. Called when none is stored, or the stored one is refused. */
-  readonly mintKey: (kind: EdgeKeyKind) => Promise<Secret>;
+  readonly mintKey: MintKey;
   /** The platform's sign-in domain and URI: keys of payees are accepted from sign-ins there only. */
   readonly evidence: EvidenceDomain;
   readonly prover: SpendProverPort;
@@ -201,6 +201,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     createClient: options.createEdge,
     mintKey: options.mintKey,
     records: stores.openRecords('page-edge-key'),
+    locks: ports.locks,
   });
   const heard = tolerateSilence(platform.deliveries, {
     ...{ nowMs: clock.nowMs, steadyMs: clock.steadyMs },

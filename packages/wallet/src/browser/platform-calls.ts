@@ -9,9 +9,15 @@ import type { Clock, RecipientPort } from '../ports.ts';
 import type { SpendGatePort, SpendPlatformPort } from '../spend/spend-ports.ts';
 import type { DeliveryPort } from '../sync/ports.ts';
 import type { SealedRecords } from './store/sealed-records.ts';
+import type { TabLocks } from './store/tab-owner.ts';
 
 /** `edge`: an edge token, which looks payees up. */
-export type EdgeKeyKind = 'holder.read' | 'holder.transfer' | 'holder.send' | 'edge';
+export type EdgeKeyKind = (typeof edgeKeyKinds)[number];
+
+const edgeKeyKinds = ['holder.read', 'holder.transfer', 'holder.send', 'edge'] as const;
+
+/** @param held - keys that this browser keeps for the account, secret. They must stay valid */
+export type MintKey = (kind: EdgeKeyKind, held: readonly Secret[]) => Promise<Secret>;
 
 /** What a wallet calls of `/agent-edge`, with one key. */
 export type EdgeCalls = Pick<EdgeClient, 'getNotes' | 'lookupRecipients' | 'findEligibilityPaths'> &
@@ -71,17 +77,31 @@ export function createPlatformCalls({
   createClient,
   mintKey,
   records,
+  locks,
 }: {
   /** Key of the chain. */
   readonly chain: string;
   readonly createClient: (token: Secret) => EdgeCalls;
-  readonly mintKey: (kind: EdgeKeyKind) => Promise<Secret>;
+  readonly mintKey: MintKey;
   readonly records: SealedRecords<string>;
+  readonly locks: TabLocks | undefined;
 }): PlatformCalls {
-  async function mint(kind: EdgeKeyKind): Promise<Secret> {
-    const key = await mintKey(kind);
-    await records.change([kind], () => [key.reveal()]);
-    return key;
+  /** Of tabs that need a key at once, one makes it. @param refused - the stored key that the platform does not accept */
+  async function mint(kind: EdgeKeyKind, refused?: string): Promise<Secret> {
+    const work = async (): Promise<Secret> => {
+      const stored = await records.find(kind);
+      if (stored !== undefined && stored !== refused) {
+        return new Secret(stored);
+      }
+      const held = await Promise.all(edgeKeyKinds.map(records.find));
+      const key = await mintKey(
+        kind,
+        held.flatMap((text) => (text === undefined ? [] : new Secret(text))),
+      );
+      await records.change([kind], () => [key.reveal()]);
+      return key;
+    };
+    return await (locks === undefined ? work() : locks.request('pool-wallet-keys', work));
   }
 
   /** A key that the platform does not accept any more is made again, once. */
@@ -96,7 +116,7 @@ export function createPlatformCalls({
       if (errorCodeOf(error) !== 'unauthorized') {
         throw error;
       }
-      return await work(createClient(await mint(kind)));
+      return await work(createClient(await mint(kind, stored)));
     }
   }
 

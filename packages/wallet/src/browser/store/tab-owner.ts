@@ -9,7 +9,7 @@ import type { ArchivedSpend, SpendOwner } from '../../archive/spend-archive.ts';
 
 /** `navigator.locks`, as far as it is used here. */
 export type TabLocks = {
-  request(name: string, hold: () => Promise<void>): Promise<unknown>;
+  request<T>(name: string, hold: () => Promise<T>): Promise<T>;
   query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
 };
 
