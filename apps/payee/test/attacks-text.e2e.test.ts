@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('texts of strangers (without Chromium it is skipped
     await press(page, 'Pay now');
     await showsText(page, `${hostile} has 10 USDC.`);
 
-    await page.getByRole('link', { name: 'Withdraw' }).click();
+    await page.getByRole('link', { name: 'Withdraw', exact: true }).click();
     await page.getByLabel('To another address').check();
     await page.getByLabel('Address', { exact: true }).fill(hostile);
     await page.getByText('This text has characters that no address has').waitFor();

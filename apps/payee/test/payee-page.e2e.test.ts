@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
 
   it('warns of a withdrawal that a payslip gives away, and withdraws another amount', async () => {
     const { page, expectClean } = await openAccount('');
-    await page.getByRole('link', { name: 'Withdraw' }).click();
+    await page.getByRole('link', { name: 'Withdraw', exact: true }).click();
     await look(page, 'Withdraw', 'withdraw');
     await press(page, 'Review');
     await page.getByRole('alert').filter({ hasText: 'Enter an amount' }).waitFor();
@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
 
   it('takes an address from a wallet of the browser, if the wallet signs with its key', async () => {
     const { page, expectClean } = await openAccount('');
-    await page.getByRole('link', { name: 'Withdraw' }).click();
+    await page.getByRole('link', { name: 'Withdraw', exact: true }).click();
     await page.getByLabel('To another address').check();
     const find = () => press(page, 'Take the address from a wallet in this browser');
     await find();
