@@ -197,6 +197,18 @@ export const holderCommands: Commands = {
       },
     },
   },
+  page: {
+    about:
+      "Open the payee's page from a copy on this machine, until Ctrl-C. Takes the copy from the platform at first, and compares every file with the digest of the release, each time.",
+    options: {
+      '--digest <sha256>': required('of the release, as the build prints it and the page shows it'),
+      '--folder <path>': 'a built page in place of the copy',
+      '--port <port>': { about: 'on localhost', initial: '8789' },
+      ...chain,
+      '--json': 'print one JSON document: the address, the folder',
+    },
+    load: async () => (await import('./commands/setup/page-command.ts')).runPage,
+  },
   'rotate-viewing-key': {
     about:
       "Change the holder's viewing key and P: writes the new configuration, then registers the new key and moves the notes to it. Run it again to continue.",

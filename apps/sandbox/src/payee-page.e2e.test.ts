@@ -1,5 +1,9 @@
 // The payee's page with real services: an invitation, an account with a passkey, a payment of the employer, a withdrawal with a proof of the
 // page, and the account restored from its words in another browser, whose authenticator has no PRF.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { findFreePorts } from '@pool/testkit';
 import { hasBrowser, openPage } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +19,7 @@ import {
   showWords,
   startPayeePlace,
 } from './fixtures/payee-place.ts';
+import { type Agent, agentScript } from './processes/agent-process.ts';
 
 describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)", () => {
   let place: PayeePlace;
@@ -24,11 +29,36 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
   afterAll(() => place.end());
 
   /** A browser of its own, with a passkey provider of its own. */
-  async function visit(hasPrf: boolean, fragment = '') {
+  async function visit(hasPrf: boolean, fragment = '', url = place.url) {
     const { page, errors } = await openPage(place.browser, 'about:blank');
     await addAuthenticator(await page.context().newCDPSession(page), { hasPrf });
-    await page.goto(`${place.url}${fragment}`);
+    await page.goto(`${url}${fragment}`);
     return { page, errors };
+  }
+
+  /** `disburse-agent page`, with the release that the platform serves. */
+  async function openOwnPage({ environment }: Agent) {
+    const release = await (await fetch(new URL('release.json', place.url))).bytes();
+    const digest = createHash('sha256').update(release);
+    const [port] = await findFreePorts(1);
+    const child = spawn(
+      process.execPath,
+      [
+        ...['--conditions=@pool/source', agentScript, 'page', '--json'],
+        ...['--digest', digest.digest('hex'), '--port', String(port)],
+      ],
+      { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const ended = once(child, 'close');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString()) as { url: string };
+    return {
+      url,
+      async end() {
+        child.kill('SIGINT');
+        expect(await ended).toEqual([0, null]);
+      },
+    };
   }
 
   it('leads from an invitation to a withdrawal, and to the same account in another browser', async () => {
@@ -89,6 +119,18 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await see(other.page, `to ${savings}`);
     await press(other.page, 'Lock');
     await see(other.page, 'An employer who pays you with Pool sends you a link');
-    expect([...errors, ...other.errors]).toEqual([]);
+
+    // A copy of the page on a machine of the payee, beside an agent.
+    const own = await openOwnPage(ben);
+    const copy = await visit(true, '', own.url);
+    await press(copy.page, 'Restore an account from its words');
+    await copy.page.getByLabel('Recovery words').fill(words.join(' '));
+    await press(copy.page, 'Restore');
+    await press(copy.page, 'Make a passkey');
+    await see(copy.page, /^1100 USDC$/);
+    await own.end();
+    // The copy has no service worker: it cannot change.
+    const failures = copy.errors.filter((error) => !error.includes('when fetching the script'));
+    expect([...errors, ...other.errors, ...failures]).toEqual([]);
   });
 });
