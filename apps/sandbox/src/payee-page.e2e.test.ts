@@ -3,11 +3,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bytesToHex, Secret } from '@pool/core';
 import { findFreePorts } from '@pool/testkit';
 import { hasBrowser, openPage } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deriveWalletKey } from '../../../packages/wallet/src/browser/keys/account.ts';
+import { parseRecoveryWords } from '../../../packages/wallet/src/browser/keys/recovery-words.ts';
 import { addAuthenticator, press } from '../../payee/test/devices.ts';
+import { openSession } from './chain/people.ts';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
 import { createHolderAccount } from './fixtures/holder-account.ts';
 import { startHolderAgent } from './fixtures/holder-agent.ts';
@@ -20,6 +26,9 @@ import {
   startPayeePlace,
 } from './fixtures/payee-place.ts';
 import { type Agent, agentScript } from './processes/agent-process.ts';
+import { createEdgeToken } from './stack/edge-token.ts';
+
+const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
 
 describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)", () => {
   let place: PayeePlace;
@@ -132,5 +141,64 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     // The copy has no service worker: it cannot change.
     const failures = copy.errors.filter((error) => !error.includes('when fetching the script'));
     expect([...errors, ...other.errors, ...failures]).toEqual([]);
+  });
+
+  it('accepts the invitation of another employer, and makes room for the keys of another browser', async () => {
+    const { stack } = place;
+    const { page } = await visit(true, await place.invite('reference-2'));
+    const words = await showWords(page);
+    const address = await keepAccount(page, words);
+    await press(page, 'Register my account');
+    await see(page, 'Balance');
+
+    const second = Wallet.createRandom();
+    const employer = await openSession(new Secret(second.privateKey as `0x${string}`), stack);
+    await createEdgeToken({
+      script: platformScript,
+      dataDirectory: join(stack.directory, 'platform-data'),
+      employerAddress: second.address,
+    });
+    const { links } = await employer.createInvitationLinks(['reference-3']);
+    // In the tab of the page.
+    await page.goto(`${place.url}#invite=${links[0]?.code.reveal()}`);
+    await see(page, 'Then you see the invitation that you opened.');
+    await press(page, 'Open with my passkey');
+    await see(page, second.address);
+    await press(page, 'Accept with this account');
+    await page.getByRole('heading', { name: 'Who invited you' }).waitFor();
+    expect(page.url()).toBe(place.url);
+    for (const inviter of [stack.employer.address, second.address]) await see(page, inviter);
+    expect((await employer.listInvitationLinks()).links).toMatchObject([
+      { reference: 'reference-3', state: 'eligible', address },
+    ]);
+    // Each other link of the first employer is for another person.
+    await page.goto(`${place.url}${await place.invite('reference-4')}`);
+    await press(page, 'Open with my passkey');
+    await press(page, 'Accept with this account');
+    await see(page, 'this account has accepted another one of the same employer');
+    await press(page, 'Go to my account');
+    await see(page, 'Balance');
+
+    const walletKey = bytesToHex(deriveWalletKey(parseRecoveryWords(words.join(' '))).reveal());
+    const owner = await openSession(new Secret(walletKey), stack);
+    const listNames = async () =>
+      (await owner.listKeys()).filter((key) => key.revokedAt === undefined).map(({ name }) => name);
+    while ((await listNames()).length < 50) await owner.mintKey('holder.read', 'payroll');
+    const other = await visit(false);
+    await press(other.page, 'Restore an account from its words');
+    await other.page.getByLabel('Recovery words').fill(words.join(' '));
+    await press(other.page, 'Restore');
+    await press(other.page, 'Make a passkey');
+    await other.page.getByLabel('I have the words on two papers').check();
+    await press(other.page, 'Go on with the words alone');
+    await see(other.page, 'Balance');
+    const [revoked] = await owner.listKeys();
+    expect(revoked?.revokedAt).toBeDefined();
+    // The key that it revoked was the first browser's, which makes another one.
+    await press(page, 'Read the chain again');
+    await expect.poll(async () => (await owner.listKeys()).length, { timeout: 30_000 }).toBe(52);
+    await page.getByRole('button', { name: 'Read the chain again', disabled: false }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect((await listNames()).filter((name) => name === 'payroll')).toHaveLength(49);
   });
 });
