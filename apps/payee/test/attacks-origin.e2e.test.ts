@@ -4,13 +4,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bytesToHex } from '@pool/core';
 import { testEvidenceDomain } from '@pool/testkit';
-import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
+import {
+  addAuthenticator,
+  copyProfile,
+  findInClear,
+  hasBrowser,
+  openBrowser,
+  openPage,
+  press,
+  shareDevices,
+} from '@pool/testkit/browser';
 import { deriveWalletKey, openAccount, parseRecoveryWords } from '@pool/wallet/browser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { addAuthenticator, press, shareDevices } from './devices.ts';
 import { restoreAccount, serveRealPage, wordsOf7f } from './real-page.ts';
 import type { Page } from './served-page.ts';
-import { copyProfile, findInClear } from './stolen-profile.ts';
 
 describe.skipIf(!hasBrowser)('attacks on the real page (without Chromium it is skipped)', () => {
   let browser: Awaited<ReturnType<typeof openBrowser>>;

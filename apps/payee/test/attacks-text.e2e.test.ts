@@ -2,11 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { hasBrowser, openBrowser } from '@pool/testkit/browser';
+import { hasBrowser, openBrowser, press } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { press } from './devices.ts';
 import { openServed, type Page } from './served-page.ts';
 
 const app = resolve(import.meta.dirname, '..');

@@ -1,8 +1,7 @@
 // The page's real accounts in Chromium with virtual authenticators: a second passkey, a lost device, and the account file in another browser.
 // No platform answers: keys need none.
-import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
+import { addAuthenticator, hasBrowser, openBrowser, openPage, press } from '@pool/testkit/browser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addAuthenticator, press } from './devices.ts';
 import { restoreAccount, serveRealPage, wordsOf7f } from './real-page.ts';
 import type { Page } from './served-page.ts';
 

@@ -1,12 +1,13 @@
 // The real page with its real worker, built and served. No platform answers it: keys need none.
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
 import { testEvidenceDomain } from '@pool/testkit';
+import { press } from '@pool/testkit/browser';
 import { build } from 'vite';
 import { testSettings } from '../../../packages/relayer/test/test-settings.ts';
-import { press } from './devices.ts';
 import type { Page } from './served-page.ts';
 
 const app = resolve(import.meta.dirname, '..');

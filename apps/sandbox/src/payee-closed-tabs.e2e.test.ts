@@ -1,12 +1,10 @@
 // The payee's page with real services, whose tab ends at the worst moments: there is one account, one enrolment, and each withdrawal is paid
 // once. And what somebody finds who copies the profile of the browser afterwards.
-import { hasBrowser } from '@pool/testkit/browser';
+import { copyProfile, findInClear, hasBrowser, press } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveWalletKey } from '../../../packages/wallet/src/browser/keys/account.ts';
 import { parseRecoveryWords } from '../../../packages/wallet/src/browser/keys/recovery-words.ts';
-import { press } from '../../payee/test/devices.ts';
-import { copyProfile, findInClear } from '../../payee/test/stolen-profile.ts';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
 import {
   keepAccount,

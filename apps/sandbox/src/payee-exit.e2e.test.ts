@@ -1,9 +1,8 @@
 // The payee's page when the platform is gone, with real services: an account that was paid opens from the files of the service worker, shows
 // its balance, and withdraws with transactions of its own, each paid once.
-import { hasBrowser, openPage } from '@pool/testkit/browser';
+import { addAuthenticator, hasBrowser, openPage, press } from '@pool/testkit/browser';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addAuthenticator, press } from '../../payee/test/devices.ts';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
 import {
   keepAccount,

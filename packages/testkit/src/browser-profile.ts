@@ -1,5 +1,9 @@
-// Whoever copies the profile of a browser has everything that the page stores. These look for secrets in it.
-import type { Page } from './served-page.ts';
+/**
+ * Whoever copies the profile of a browser has everything that a page stores. These look for secrets in it.
+ *
+ * @module
+ */
+import type { Page } from 'playwright-core';
 
 /** Bytes of all that the page's origin stores: databases, caches, files, storages, cookies; with the names of everything. */
 export async function copyProfile(page: Page): Promise<Buffer> {
