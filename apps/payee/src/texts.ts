@@ -124,7 +124,7 @@ export const texts = {
     pool: 'Pool contract',
     until: 'Valid until',
     youSee: 'What you see',
-    youSeeList: ['Your payslips, your balance, and who paid you.', 'Nothing of your colleagues.'],
+    youSeeList: ['Your payslips and your balance.', 'Nothing of your colleagues.'],
     theySee: 'What others see',
     theySeeList: [
       'Your employer knows what it pays you. It does not see what you do with the money.',
