@@ -124,7 +124,7 @@ export const texts = {
     pool: 'Pool contract',
     until: 'Valid until',
     youSee: 'What you see',
-    youSeeList: ['Your payslips and your balance.', 'Nothing of your colleagues.'],
+    youSeeList: ['Your payslips, your balance, and who paid you.', 'Nothing of your colleagues.'],
     theySee: 'What others see',
     theySeeList: [
       'Your employer knows what it pays you. It does not see what you do with the money.',
@@ -243,7 +243,7 @@ export const texts = {
     payslips: 'Payslips',
     noPayslips: 'No payslip yet. It appears here minutes after you are paid.',
     from: (payer: string) => `From ${payer}`,
-    unknownPayer: 'Payer not known to this device',
+    unknownPayer: 'Somebody inside the pool, or not known to this device',
     total: (amount: string) => `Together ${amount}`,
     refresh: 'Read the chain again',
     inviters: 'Who invited you',

@@ -88,6 +88,7 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await see(page, '3120.5 USDC');
     await page.locator('.cards a').first().click();
     await see(page, 'Payslip');
+    await see(page, `(${stack.employer.address})`);
 
     const savings = Wallet.createRandom().address;
     await reviewWithdrawal(page, '2000', savings);

@@ -36,6 +36,7 @@ async function verify(nodes: readonly Node[], document: unknown = funded?.docume
       fetchFinalBlock: async () => final,
       fetchBlockTime: async () => time,
       fetchSpendCalldata: async () => undefined,
+      fetchFunder: async () => undefined,
       fetchGasCost: async () => undefined,
       fetchTransactionLeaves: async (txHash) =>
         leaves.filter((leaf) => hasBatch && leaf.txHash === txHash) as never,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { HistoryEntry } from '@pool/api';
-import { errorCodeOf, PoolError, parseWalletPub } from '@pool/core';
+import { type EvmAddress, errorCodeOf, PoolError, parseWalletPub } from '@pool/core';
 import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
 import {
   type Contact as KnownContact,
@@ -18,11 +18,13 @@ import {
   type OpenAccount,
   openBrowserWallet,
 } from '@pool/wallet/browser';
+import { createEvmRecords } from '@pool/wallet/evm';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
 import { mintEdgeKey } from './edge-keys.ts';
 import { acceptInvitation, createInviters } from './invitations.ts';
+import { namePayers } from './payers.ts';
 import type { Place } from './place.ts';
 import { inSession } from './sessions.ts';
 
@@ -59,7 +61,13 @@ export async function openPayeeWallet(
     });
   let wallet = await openWallet();
   let hasLeft = false;
+  const records = createEvmRecords(chain.settings);
   const symbols = Object.keys(tokens);
+  function findToken(symbol: string): EvmAddress {
+    const found = tokens[symbol];
+    if (found === undefined) throw new PoolError('not_found', `there is no token ${symbol}`);
+    return found.address;
+  }
   const inviters = () => createInviters(wallet.openRecords('page-inviters'));
 
   return {
@@ -121,7 +129,17 @@ export async function openPayeeWallet(
     },
     async history(token) {
       const { chain: key, symbol, decimals, entries } = await readAll(wallet, token);
-      return { chain: key, symbol, decimals, entries, payers: {} };
+      const payslips = entries.filter((entry) => entry.kind === 'received' && !entry.isChange);
+      const payers = await namePayers(
+        payslips.map(({ txHash }) => txHash),
+        findToken(token),
+        {
+          node: records,
+          records: wallet.openRecords('page-funders'),
+          inviters: await inviters().list(),
+        },
+      );
+      return { chain: key, symbol, decimals, entries, payers };
     },
     disclose: async ({ token, commitment, purpose }) =>
       serializeDisclosure(
@@ -167,6 +185,7 @@ export async function openPayeeWallet(
     },
     async close() {
       await wallet.close();
+      records.close();
       account.close();
     },
   };

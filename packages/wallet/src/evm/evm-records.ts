@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { connectErc20, decodeSpend, type PoolLeaf } from '@pool/contracts';
+import { connectErc20, decodeSpend, erc20Interface, type PoolLeaf } from '@pool/contracts';
 import {
   type EvmAddress,
   type Hex32,
@@ -33,6 +33,8 @@ export type EvmRecords = {
   fetchSpendCalldata(txHash: Hex32): Promise<SpendCalldata | undefined>;
   /** Wei of the chain's own coin that the gas of a mined transaction cost, with what a rollup charges for its data. Undefined: it is not mined. */
   fetchGasCost(txHash: Hex32): Promise<bigint | undefined>;
+  /** Who paid tokens into the pool in a transaction: the funder of a batch. Undefined: nobody, or several. */
+  fetchFunder(txHash: Hex32, token: EvmAddress): Promise<EvmAddress | undefined>;
   /** The pool's events in a transaction, in the order of the chain. Empty: it is not mined, or has none. */
   fetchTransactionLeaves(txHash: Hex32): Promise<readonly PoolLeaf[]>;
   /** The pool's events of a range of blocks, both ends included. */
@@ -74,6 +76,18 @@ export function createEvmRecords(settings: PoolNode): EvmRecords {
       call(async () =>
         computeGasCost(await provider.send('eth_getTransactionReceipt', [txHash]), txHash),
       ),
+    fetchFunder: (txHash, token) =>
+      call(async () => {
+        const receipt = await provider.getTransactionReceipt(txHash);
+        const payments = (receipt?.logs ?? [])
+          .filter(({ address }) => address.toLowerCase() === token.toLowerCase())
+          .map((log) => erc20Interface.parseLog(log))
+          .filter((event) => event?.name === 'Transfer' && event.args['to'] === settings.pool);
+        const [payment, ...others] = payments;
+        return payment === undefined || payment === null || others.length > 0
+          ? undefined
+          : parseEvmAddress(payment.args['from']);
+      }),
     fetchTransactionLeaves: (txHash) =>
       call(async () => {
         const receipt = await pool.fetchReceipt(txHash);

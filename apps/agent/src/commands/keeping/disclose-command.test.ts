@@ -72,6 +72,7 @@ function createRecordsWith(sealedNotes: readonly string[]): EvmRecords {
     fetchFinalBlock: async () => 9,
     fetchBlockTime: async (block) => (block === 4 ? landedAt : 0),
     fetchSpendCalldata: async () => undefined,
+    fetchFunder: async () => undefined,
     fetchGasCost: async () => undefined,
     fetchTransactionLeaves: async (txHash) =>
       leaves.filter((leaf) => leaf.txHash === txHash) as never,

@@ -90,6 +90,7 @@ function start(
             recipient: withdrawAmount === 0n ? undefined : address,
           };
     },
+    fetchFunder: async () => undefined,
     fetchGasCost: async (txHash) => {
       asked.push(`gas ${Number(BigInt(txHash)) - 1}`);
       if (options.gas !== undefined) {
