@@ -89,6 +89,7 @@ const errors: Readonly<Record<string, string>> = {
     'Your account has too many keys at the platform. Tell the person who invited you: old ones must be revoked.',
   platform_unreachable:
     'The platform does not answer. Check your connection and try again. Nothing was sent.',
+  platform_invalid_response: 'The platform gave a false answer. Tell your employer.',
   chain_unreachable:
     'The chain does not answer. Check your connection and try again. Nothing was sent.',
   rate_limited: 'Too many requests. Wait a minute and try again.',
