@@ -1,6 +1,7 @@
 /**
  * Makes a release of a built page: the list of its files with their SHA-256 digests, in `release.json` and in the service worker, and
- * `integrity` at every script and style that `*.html` names. Scripts and styles are also there compressed, as `*.br`. The digest of the release is the SHA-256 of `release.json`.
+ * `integrity` at every script and style that `*.html` names. Scripts and styles are also there compressed, as
+ * `*.br`. The digest of the release is the SHA-256 of `release.json`.
  *
  * @module
  */

@@ -29,8 +29,9 @@ async function name(txHashes: readonly string[]): Promise<Readonly<Record<string
       },
     },
     records: {
-      find: async () => stored,
-      async change(_, change) {
+      find: async (asset) => (asset === token ? stored : undefined),
+      async change(assets, change) {
+        expect(assets).toEqual([token]);
         [stored] = change([stored]);
       },
     },

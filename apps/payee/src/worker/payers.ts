@@ -12,12 +12,10 @@ import type { Inviter } from '../wallet-port.ts';
 /** Addresses by transaction hash. Empty: nobody funded a batch in it. */
 type Funders = Readonly<Record<string, string>>;
 
-/** One record holds them all. */
-const name = 'all';
-
 /**
  * Asks the node once for each transaction: it learns no more than from the times of their blocks, which a history has asked for.
  * @param txHashes - of payslips
+ * @param token - one record holds the funders of its batches: a transaction can have batches of two tokens
  * @returns texts by transaction hash. What the node does not say now is missing
  */
 export async function namePayers(
@@ -33,14 +31,14 @@ export async function namePayers(
     readonly inviters: readonly Inviter[];
   },
 ): Promise<Readonly<Record<string, string>>> {
-  const known = (await records.find(name)) ?? {};
+  const known = (await records.find(token)) ?? {};
   const missing = [...new Set(txHashes)].filter((txHash) => !Object.hasOwn(known, txHash));
   const found = await Promise.all(
     missing.map(async (txHash) => [txHash, await findFunder(node, parseHex32(txHash), token)]),
   );
   const added = Object.fromEntries(found.filter(([, funder]) => funder !== undefined)) as Funders;
   if (Object.keys(added).length > 0) {
-    await records.change([name], ([stored = {}]) => [{ ...stored, ...added }]);
+    await records.change([token], ([stored = {}]) => [{ ...stored, ...added }]);
   }
   const funders = { ...known, ...added };
   return Object.fromEntries(

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createArtifactStore, openProductionKeys } from '@pool/circuits';
 import { readChainsFile } from '@pool/configuration';
@@ -69,18 +68,17 @@ export async function runPage(
   return exitCodes.ok;
 }
 
-/** As the file has it. @throws PoolError `invalid-chain` */
+/** @throws PoolError `invalid-chain` */
 function readOneChain(chain: string | undefined, config: Config): ChainsFile {
-  const { evidence } = readChainsFile(config.chainsFile);
-  const { key } = findSpendChain(chain, config);
-  const written = JSON.parse(readFileSync(config.chainsFile, 'utf8')) as ChainsFile;
-  if (key === undefined || !Object.hasOwn(written.chains, key)) {
+  const file = readChainsFile(config.chainsFile);
+  const { key, settings } = findSpendChain(chain, config);
+  if (key === undefined || settings === undefined) {
     throw new PoolError(
       'invalid-chain',
-      `choose one chain of ${config.chainsFile} with --chain: ${Object.keys(written.chains).join(', ')}`,
+      `choose one chain of ${config.chainsFile} with --chain: ${Object.keys(file.chains).join(', ')}`,
     );
   }
-  return { evidence, chains: { [key]: written.chains[key] } } as ChainsFile;
+  return { ...file, chains: { [key]: settings } };
 }
 
 function parsePort(text: string): number {

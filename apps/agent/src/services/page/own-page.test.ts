@@ -1,6 +1,6 @@
 // A copy of the payee's page, and the server that gives it beside the platform's routes.
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChainsFile } from '@pool/core';
@@ -74,6 +74,12 @@ describe('a copy of a release', () => {
       code: 'artifact_mismatch',
       message: expect.stringContaining('assets/index-Ab12.js has the digest'),
     });
+  });
+
+  it('is taken by two runs at once', async () => {
+    await Promise.all([keepRelease(folder, digest, page), keepRelease(folder, digest, page)]);
+    await checkRelease(folder, digest);
+    expect(readdirSync(join(folder, '..'))).toEqual([digest]);
   });
 
   it('is refused when the platform has another release, or another file', async () => {

@@ -58,7 +58,8 @@ export async function keepRelease(folder: string, digest: string, page: URL): Pr
       await writeFile(join(unfinished, name), content);
     }
     await writeFile(join(unfinished, releaseFile), release);
-    await rename(unfinished, folder);
+    // Another run may have placed it meanwhile.
+    await rename(unfinished, folder).catch(() => checkRelease(folder, digest));
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
@@ -93,7 +94,7 @@ function assertDigest(content: Uint8Array, expected: string, where: string): voi
   if (found !== expected) {
     throw new PoolError(
       'artifact_mismatch',
-      `${where} has the digest ${found}, not ${expected}: it is not of the release that you named. Nothing was opened`,
+      `${where} has the digest ${found}, not ${expected}: it is not of the release that you named. Nothing was opened; remove what is kept of it on this machine, or name the release that you trust`,
     );
   }
 }

@@ -103,11 +103,13 @@ export async function openAccount(seed: Seed, domain: string): Promise<OpenAccou
     const signature = (await signer.signViewingKeyText(domain)).reveal();
     const viewingKey = deriveViewingKey(signature);
     signature.fill(0);
-    const gasKey = deriveKey(seed, 'gas-key').reveal();
+    const gasBytes = deriveKey(seed, 'gas-key').reveal();
+    const gasKey = new Secret(bytesToHex(gasBytes));
+    gasBytes.fill(0);
     return {
       walletPub,
       address: computeWalletAddress(walletPub),
-      gasKey: new Secret(bytesToHex(gasKey)),
+      gasKey,
       encryptionPublicKey: computeEncryptionPublicKey(viewingKey),
       signer,
       viewingKey: new Secret(viewingKey),
