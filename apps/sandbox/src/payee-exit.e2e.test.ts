@@ -1,9 +1,10 @@
 // The payee's page when the platform is gone, with real services: an account that was paid opens from the files of the service worker, shows
-// its balance, and withdraws with transactions of its own, each paid once.
+// its balance, and withdraws with transactions of its own, each paid once, whatever answers in place of the platform.
 import { addAuthenticator, hasBrowser, openPage, press } from '@pool/testkit/browser';
 import { JsonRpcProvider, Wallet } from 'ethers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
+import { type Answer, answerInstead, deadAnswers } from './fixtures/dead-platform.ts';
 import {
   keepAccount,
   type PayeePlace,
@@ -37,10 +38,29 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
 
     await stack.platform.process.stop();
     await page.goto(pageUrl);
+    async function expectSilence(): Promise<void> {
+      await page.reload();
+      await press(page, 'Open with my passkey');
+      await see(page, 'The platform does not answer');
+      await see(page, /^700 USDC$/);
+    }
+    await expectSilence();
+    const instead = await answerInstead(stack.platformUrl);
+    onTestFinished(instead.close);
+    for (const answer of Object.values(deadAnswers)) {
+      instead.give(answer);
+      await expectSilence();
+      expect(instead.asked()).toBeGreaterThan(0);
+    }
+    // A platform that refuses is not gone.
+    const body = '{"code":"rate_limited","message":"later"}';
+    instead.give({ status: 503, type: 'application/json', body });
     await page.reload();
     await press(page, 'Open with my passkey');
-    await see(page, 'The platform does not answer');
-    await see(page, /^700 USDC$/);
+    await page.getByRole('alert').filter({ hasText: 'Too many requests' }).waitFor();
+    expect(await page.getByText('The platform does not answer').count()).toBe(0);
+    instead.give(deadAnswers['another page'] as Answer);
+    await expectSilence();
 
     const savings = Wallet.createRandom().address;
     async function review(amount: string): Promise<void> {

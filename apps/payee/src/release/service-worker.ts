@@ -146,7 +146,8 @@ async function find(url: URL | Request, cacheName: string): Promise<Response | u
 /** A HEAD request asks whether a kept file is still the server's. */
 async function askServer(request: Request): Promise<Response> {
   const response = await fetch(request).catch(() => undefined);
-  if (response?.ok) {
+  // A web page in place of the file: something else answers there, and the kept file is worth more.
+  if (response?.ok && response.headers.get('content-type')?.startsWith('text/html') !== true) {
     if (request.method === 'GET') {
       // Beside the reader, who sees its progress. A disk that is full keeps nothing.
       const copy = response.clone();
@@ -171,7 +172,8 @@ async function refreshHeaders(digest: string): Promise<void> {
   for (const request of await cache.keys()) {
     const kept = await cache.match(request);
     const now = await fetch(request.url, { method: 'HEAD', cache: 'no-cache' });
-    if (kept === undefined || !now.ok) continue;
+    // Without a policy it is not the server that had this file.
+    if (kept === undefined || !now.ok || !now.headers.has(policyHeader)) continue;
     if (kept.headers.get(policyHeader) === now.headers.get(policyHeader)) {
       // One policy for all files but those of the auditor's page.
       if (request.url.endsWith('.js')) return;

@@ -26,6 +26,7 @@ import { mintEdgeKey } from './edge-keys.ts';
 import { acceptInvitation, createInviters } from './invitations.ts';
 import { namePayers } from './payers.ts';
 import type { Place } from './place.ts';
+import { fetchPlatform } from './platform-fetch.ts';
 import { inSession } from './sessions.ts';
 
 /** How often progress of the sync is told, in milliseconds. */
@@ -52,7 +53,8 @@ export async function openPayeeWallet(
   const openWallet = (exit?: ExitOptions): Promise<BrowserWallet> =>
     openBrowserWallet({
       ...{ account, chain, evidence, prover, exit },
-      createEdge: (token) => createEdgeClient({ url: `${platformUrl}/agent-edge`, token }),
+      createEdge: (token) =>
+        createEdgeClient({ url: `${platformUrl}/agent-edge`, token, fetch: fetchPlatform }),
       mintKey: (kind, held) =>
         inSession(place, account, async (session) => {
           await session.register();

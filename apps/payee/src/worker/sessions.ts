@@ -7,10 +7,11 @@ import type { EncryptionPublicKey } from '@pool/core';
 import { createSessionClient, type SessionClient } from '@pool/platform-client/browser';
 import type { OpenAccount } from '@pool/wallet/browser';
 import type { Place } from './place.ts';
+import { fetchPlatform } from './platform-fetch.ts';
 
 /** Without a session: what everybody may ask. */
 export function openPlatform({ platformUrl }: Place): SessionClient {
-  return createSessionClient({ url: platformUrl, cookie: 'browser' });
+  return createSessionClient({ url: platformUrl, cookie: 'browser', fetch: fetchPlatform });
 }
 
 /**
