@@ -86,11 +86,12 @@ export async function openKeyNotes(deps: KeyNotesDeps): Promise<KeyNotes> {
   return {
     ...{ store, archive, identity, sync },
     async save() {
-      await save();
+      const isCurrent = await save();
       for (const outRoot of kept) {
         await change.markKept(outRoot);
         kept.delete(outRoot);
       }
+      return isCurrent;
     },
   };
 }

@@ -145,6 +145,8 @@ type Session = {
   readonly spends: OwnSpends;
   /** Of the present P, and of each earlier one. */
   readonly keys: readonly KeyNotes[];
+  /** Somebody else saved a cache since it was opened. */
+  isStale: boolean;
 };
 
 /** After one of these the cache is opened, and so checked, again: what was asked for is repeated once. */
@@ -175,7 +177,7 @@ export function createWalletNotes(deps: WalletNotesDeps): HolderNotes {
   }
 
   async function openSession(chain: HolderChain): Promise<Session> {
-    if (session !== undefined && session.chain.key === chain.key) {
+    if (session?.isStale === false && session.chain.key === chain.key) {
       return session;
     }
     closeSession();
@@ -195,7 +197,7 @@ export function createWalletNotes(deps: WalletNotesDeps): HolderNotes {
       closeAll([history, spends, ...keys.map(({ store }) => store)]);
       throw error;
     }
-    session = { chain, history, spends, keys };
+    session = { chain, history, spends, keys, isStale: false };
     for (const { store, identity } of keys) {
       arrivals.begin(nameOf(chain, identity), store, isChangeOf(keys));
     }
@@ -252,7 +254,7 @@ export function createWalletNotes(deps: WalletNotesDeps): HolderNotes {
   ): Promise<T> {
     const save = async (): Promise<void> => {
       for (const key of opened.keys) {
-        await key.save();
+        opened.isStale = !(await key.save()) || opened.isStale;
       }
     };
     let result: T;

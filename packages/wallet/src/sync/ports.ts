@@ -235,9 +235,11 @@ export type OpenNotes = {
   /**
    * Puts everything that was written on disk, where a write did not: archive and cache in one transaction. Call it before anything that
    * was read is shown or relied on.
-   * @throws PoolError `note_cache_changed` if somebody else wrote since the store was opened: open it again
+   * @returns false if somebody else saved the cache since it was opened. What was read is right, and the archive has its notes; the cache
+   *   does not: open it again before the next reading
+   * @throws PoolError `note_cache_changed` if it is so, and what was written makes the next reading begin earlier: open it and write again
    */
-  save(): Promise<void>;
+  save(): Promise<boolean>;
 };
 
 export type SyncProgress = {

@@ -17,13 +17,7 @@ import {
   type NoteStoreState,
 } from '../../note-files/memory-note-store.ts';
 import { type NoteJson, parseNotes, stringifyHex } from '../../note-files/note-json.ts';
-import type {
-  ArchivedNote,
-  HistoryLeaf,
-  NoteArchive,
-  NoteStore,
-  ReceivedNote,
-} from '../../sync/ports.ts';
+import type { ArchivedNote, HistoryLeaf, OpenNotes, ReceivedNote } from '../../sync/ports.ts';
 import type { BrowserDatabase, NoteRows, NoteTableKey } from './browser-database.ts';
 import type { Sealer } from './sealer.ts';
 
@@ -31,16 +25,6 @@ const formatVersion = 1;
 
 /** A page of the cache with so many characters is not written again. */
 const fullPageLength = 256 * 1024;
-
-export type BrowserNotes = {
-  readonly store: NoteStore;
-  readonly archive: NoteArchive;
-  /**
-   * Writes what is new. It is on disk when the promise resolves. Call it before anything that was read is shown or relied on.
-   * @throws PoolError `note_cache_changed` if another tab saved since the notes were opened: open them again
-   */
-  save(): Promise<void>;
-};
 
 /** What is stored once. `pages` are the ids of their last writes: no older page can take the place of a newer one. */
 type Checkpoint = Pick<NoteStoreState, 'block' | 'archived' | 'places'> & {
@@ -81,7 +65,7 @@ export async function openBrowserNotes({
   readonly identity: string;
   /** Called when a damaged cache was discarded. */
   readonly onDiscard: () => void;
-}): Promise<BrowserNotes> {
+}): Promise<OpenNotes> {
   const owner = sealer.nameOf('notes', identity);
   const keyOf = (kind: NoteTableKey[1], index = 0): NoteTableKey => [owner, kind, index];
   const { IDBKeyRange } = globalThis as unknown as { readonly IDBKeyRange: KeyRanges };
@@ -184,7 +168,7 @@ export async function openBrowserNotes({
       const { writes, rewinds } = store;
       const added = archive.records.slice(saved.records);
       if (writes === saved.writes && added.length === 0) {
-        return;
+        return true;
       }
       const { pages, text } = planPages();
       const { block, archived, places } = store.readState();
@@ -212,11 +196,15 @@ export async function openBrowserNotes({
         return true;
       });
       const records = saved.records + added.length;
-      if (!isOurs) {
-        saved = { ...saved, records };
+      if (isOurs) {
+        saved = { checkpoint, pages, records, end: saved.end + added.length, writes, rewinds };
+        return true;
+      }
+      saved = { ...saved, records };
+      if (rewinds !== saved.rewinds) {
         throw new PoolError('note_cache_changed', 'another tab read the notes too; try again');
       }
-      saved = { checkpoint, pages, records, end: saved.end + added.length, writes, rewinds };
+      return false;
     },
   };
 }

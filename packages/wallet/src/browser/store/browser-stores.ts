@@ -8,8 +8,9 @@ import type { SpendArchive } from '../../archive/spend-archive.ts';
 import type { SentTransactions } from '../../evm/sent-transactions.ts';
 import type { EvidencePins } from '../../ports.ts';
 import type { SpendJournal } from '../../spend/spend-journal.ts';
+import type { OpenNotes } from '../../sync/ports.ts';
 import { openBrowserDatabase } from './browser-database.ts';
-import { type BrowserNotes, openBrowserNotes } from './browser-notes.ts';
+import { openBrowserNotes } from './browser-notes.ts';
 import { openSealedRecords, type SealedRecords } from './sealed-records.ts';
 import { openSealer, type StorageKey } from './sealer.ts';
 import { openSpendArchive } from './spend-archive.ts';
@@ -28,7 +29,7 @@ export type BrowserStores = {
   readonly pins: EvidencePins;
   readonly sent: SentTransactions;
   /** Of one P in one pool. @param identity - names chain, pool, W and P */
-  openNotes(identity: string): Promise<BrowserNotes>;
+  openNotes(identity: string): Promise<OpenNotes>;
   /** Other records of the page. @param table - beside those of this module; one type of values each */
   openRecords<TValue>(table: `page-${string}`): SealedRecords<TValue>;
   /** Afterwards nothing can be read or written. */
