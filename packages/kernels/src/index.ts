@@ -39,6 +39,7 @@ export {
 } from './runtime/thread-port.ts';
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
+export type { PoseidonConstants } from './scan/poseidon.ts';
 export { createProvingKernels } from './split/split-kernels.ts';
 export {
   countZkeyCoefficients,

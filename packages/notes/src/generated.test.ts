@@ -1,16 +1,10 @@
-/** The committed parameters equal the output of their script, and the vectors do not depend on the code that they test. */
+/** The vectors do not depend on the code that they test. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { renderPoseidonParameters } from '../scripts/generate-poseidon.ts';
 
 const folder = new URL('../test/vectors/', import.meta.url);
 
 describe('generated files', () => {
-  it('Poseidon parameters are up to date', () => {
-    const file = new URL('./hash/poseidon-parameters.generated.ts', import.meta.url);
-    expect(readFileSync(file, 'utf8')).toBe(renderPoseidonParameters());
-  });
-
   it.each(readdirSync(folder))('%s imports nothing of this repository', (name) => {
     const imports = readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g);
     for (const [, source = ''] of imports) {

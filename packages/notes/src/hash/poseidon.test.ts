@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { assertField, fieldModulus, parseField, zeroField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/poseidon.json' with { type: 'json' };
 import { computeChainHash, poseidon } from './poseidon.ts';
+import { poseidonParameters } from './poseidon-parameters.ts';
 
 describe('poseidon', () => {
   it.each(vectors.hashes)('matches poseidon-lite for $inputs.length inputs: $hash', (vector) => {
@@ -24,6 +26,17 @@ describe('poseidon', () => {
       expect.objectContaining({ code: 'invalid_field_element' }),
     );
   });
+});
+
+it('computes the constants that were checked, the same object each time', () => {
+  const all = [1, 2, 3, 4, 5, 6].map(poseidonParameters);
+  const text = JSON.stringify(all, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString(16) : value,
+  );
+  expect(createHash('sha256').update(text).digest('hex')).toBe(
+    '347e203524ee2a5e50f340a33a90908a82fc180a855c93c810c288e72c41d105',
+  );
+  expect(poseidonParameters(3)).toBe(all[2]);
 });
 
 describe('computeChainHash', () => {

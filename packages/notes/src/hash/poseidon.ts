@@ -1,24 +1,21 @@
 /**
  * Poseidon over BN254's scalar field with the parameters of the circom ecosystem: x^5, 8 full rounds, width inputs + 1 (protocol
- * §1, `H_k` and `HC`), on the kernels. scripts/grain.ts derives the constants. Vectors: vectors/poseidon.json, from poseidon-lite.
+ * §1, `H_k` and `HC`), on the kernels. poseidon-parameters.ts computes the constants. Vectors: vectors/poseidon.json, from poseidon-lite.
  *
  * Numbers enter and leave as bigints, whose conversion is not constant-time. Secrets are hashed only on their owner's machine.
  *
  * @module
  */
-import { assertField, type Field, PoolError } from '@pool/core';
+import { assertField, type Field } from '@pool/core';
 import { directKernels } from './direct-kernels.ts';
-import { poseidonParameters } from './poseidon-parameters.generated.ts';
+import { poseidonParameters } from './poseidon-parameters.ts';
 
 /**
  * `H_k(inputs)`, k from 1 to 6.
  * @throws PoolError `invalid_field_element` for an input outside [0, r), `invalid_value` for another k
  */
 export function poseidon(inputs: readonly bigint[]): Field {
-  const parameters = inputs.length === 0 ? undefined : poseidonParameters[inputs.length - 1];
-  if (parameters === undefined) {
-    throw new PoolError('invalid_value', 'Poseidon takes one to six field elements');
-  }
+  const parameters = poseidonParameters(inputs.length);
   inputs.forEach(assertField);
   return assertField(directKernels().hashPoseidon(parameters, inputs));
 }

@@ -6,7 +6,7 @@
  */
 import { assertField, type Field, PoolError } from '@pool/core';
 import type { ScanKernels } from '@pool/kernels';
-import { poseidonParameters } from './poseidon-parameters.generated.ts';
+import { poseidonParameters } from './poseidon-parameters.ts';
 
 const wordBytes = 32;
 
@@ -25,9 +25,9 @@ export async function hashPoseidonMany(
   if (arity === undefined) {
     return [];
   }
-  const parameters = arity === 0 ? undefined : poseidonParameters[arity - 1];
-  if (parameters === undefined || rows.some((row) => row.length !== arity)) {
-    throw new PoolError('invalid_value', 'Poseidon takes one to six field elements');
+  const parameters = poseidonParameters(arity);
+  if (rows.some((row) => row.length !== arity)) {
+    throw new PoolError('invalid_value', 'rows must have one length');
   }
   const inputs = new Uint8Array(rows.length * arity * wordBytes);
   const view = new DataView(inputs.buffer);

@@ -1,19 +1,39 @@
 /**
  * Poseidon's parameters over BN254 (eprint 2019/458): constants and matrix of the Grain LFSR (appendix E), and the transformation of
- * partial rounds into sparse matrices (appendix B). Only generate-poseidon.ts uses this file; it is not published.
+ * partial rounds into sparse matrices (appendix B). They are computed when a width is first used: written out they would be most of
+ * the package. The digest in the test keeps them as they are.
  *
  * @module
  */
+import { Field } from '@noble/curves/abstract/modular.js';
 import { grainGenConstants } from '@noble/curves/abstract/poseidon.js';
-import { bn254 } from '@noble/curves/bn254.js';
+import { fieldModulus, PoolError } from '@pool/core';
+import type { PoseidonConstants } from '@pool/kernels';
 
-const field = bn254.fields.Fr;
+const field = Field(fieldModulus);
 const fullRounds = 8;
 
 /** Partial rounds for the widths 0, 1, 2 …, as in the circom ecosystem. */
 const partialRounds = [0, 0, 56, 57, 56, 60, 60, 63];
 
 type Matrix = bigint[][];
+
+const computed = new Map<number, PoseidonConstants>();
+
+/**
+ * The parameters for hashes of `inputs` numbers, the same object each time. The first time takes about 40 ms.
+ * @param inputs - 1 to 6
+ * @throws PoolError `invalid_value` for another number
+ */
+export function poseidonParameters(inputs: number): PoseidonConstants {
+  const width = inputs + 1;
+  if (width < 2 || width >= partialRounds.length) {
+    throw new PoolError('invalid_value', 'Poseidon takes one to six field elements');
+  }
+  const parameters = computed.get(width) ?? computeOptimizedParameters(width);
+  computed.set(width, parameters);
+  return parameters;
+}
 
 function at<T>(list: readonly T[], index: number): T {
   const value = list[index];
@@ -68,29 +88,12 @@ function invertMatrix(matrix: Matrix): Matrix {
   return rows.map((row) => row.slice(size));
 }
 
-/** The permutation in a form in which a partial round costs 2t - 1 products instead of t². */
-export type OptimizedParameters = {
-  readonly width: number;
-  readonly partialRounds: number;
-  /** Added before the S-boxes of full round i (0 … 7), t each. */
-  readonly fullConstants: readonly bigint[][];
-  /** Added to word 0 before its S-box, one per partial round. */
-  readonly partialConstants: readonly bigint[];
-  readonly matrix: Matrix;
-  /** Applied after full round 3, in place of `matrix`. */
-  readonly transition: Matrix;
-  /** First row of partial round i's sparse matrix, without its corner (always matrix[0][0]). */
-  readonly sparseRows: readonly bigint[][];
-  /** First column, without the corner. The rest of the matrix is the identity. */
-  readonly sparseColumns: readonly bigint[][];
-};
-
 /**
  * M = Sparse · Q with Q = diag(1, M̂). Q commutes with a partial round's S-box, because it does not change word 0. Going
  * backwards, each Q moves into the matrix of the previous round. Likewise, the constants of words 1 … t-1 are not changed by the
  * S-box, so they move forward into the next round.
  */
-export function computeOptimizedParameters(t: number): OptimizedParameters {
+function computeOptimizedParameters(t: number): PoseidonConstants {
   const { constants, matrix } = computeParameters(t);
   const rounds = constants.length / t;
   const partial = rounds - fullRounds;
