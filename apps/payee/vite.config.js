@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defaultClientConditions, defineConfig } from 'vite';
 import { releasePlugin } from './build/release-plugin.ts';
+import { sparePartsPlugin } from './build/spare-parts.ts';
 
 const page = {
   rolldownOptions: {
@@ -21,8 +22,8 @@ export default defineConfig(({ mode }) => ({
   base: './',
   resolve: { conditions: ['@pool/source', ...defaultClientConditions] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  worker: { format: 'es' },
-  plugins: [releasePlugin()],
+  worker: { format: 'es', plugins: () => [sparePartsPlugin()] },
+  plugins: [sparePartsPlugin(), releasePlugin()],
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

@@ -7,7 +7,7 @@
  */
 
 import { errorCodeOf, PoolError, type Secret } from '@pool/core';
-import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
+import { BaseWallet, type JsonRpcProvider, keccak256, SigningKey, Transaction } from 'ethers';
 import { type CallWithGas, cancelGasCeiling, estimateGasLimit } from './gas-estimate.ts';
 import { broadcastTransaction } from './node-answer.ts';
 import {
@@ -96,7 +96,7 @@ export function createTransactionSigner(
   privateKey: Secret,
   caps: TransactionCaps = {},
 ) {
-  let wallet = new Wallet(privateKey.reveal());
+  let wallet = openKey(privateKey);
 
   async function signAs(
     { to, data, gasLimit }: CallWithGas,
@@ -141,7 +141,7 @@ export function createTransactionSigner(
     },
     /** Signs with another key from now on. No transaction of the old one may still be mined. */
     useKey(other: Secret): void {
-      wallet = new Wallet(other.reveal());
+      wallet = openKey(other);
     },
     sign,
     /** Pays 0 to this address, to free a nonce whose transaction no node accepts. @throws PoolError as `sign` */
@@ -208,6 +208,11 @@ export function createTransactionSigner(
       ? { to: old.to ?? wallet.address, data: old.data, gasLimit: old.gasLimit }
       : purpose;
   }
+}
+
+/** Not a `Wallet`, which brings words and encrypted files into a page. */
+function openKey(privateKey: Secret): BaseWallet {
+  return new BaseWallet(new SigningKey(privateKey.reveal()));
 }
 
 /** What a replacement has to outbid. */

@@ -76,7 +76,7 @@ export type WalletAnswer =
 
 /** Asks a wallet for its address and for a signature by its key. The wallet does not learn whose account this is. */
 export async function readWalletAddress({ provider }: BrowserWallet): Promise<WalletAnswer> {
-  const { hexlify, verifyTypedData } = await import('ethers');
+  const { hexlify, verifyTypedData } = await import('./typed-data.ts');
   try {
     const accounts = await provider.request({ method: 'eth_requestAccounts' });
     const address = tryParseEvmAddress(Array.isArray(accounts) ? String(accounts[0]) : '');

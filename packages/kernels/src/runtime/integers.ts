@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { bn254 } from '@noble/curves/bn254.js';
-
-const { Fp, Fr } = bn254.fields;
+import { pow } from '@noble/curves/abstract/modular.js';
 
 /** q: coordinates of points are below it (EIP-196). */
-export const baseFieldOrder = Fp.ORDER;
+export const baseFieldOrder: bigint =
+  0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47n;
 
 /** r, the order of G1 and G2: scalars, circuit signals and public inputs are below it. */
-export const scalarFieldOrder = Fr.ORDER;
+export const scalarFieldOrder: bigint =
+  0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001n;
 
 /** Bytes of a scalar and of a coordinate. */
 export const scalarBytes = 32;
@@ -63,5 +63,5 @@ export function areBelowOrder(field: 'base' | 'scalar', bytes: Uint8Array): bool
 
 /** A primitive root of unity of order 2^k modulo r, k = 0 … 28. Each is the square of the next. 5 is the smallest non-residue, as in snarkjs. */
 export function computeRootOfUnity(k: number): bigint {
-  return Fr.pow(5n, (scalarFieldOrder - 1n) >> BigInt(k));
+  return pow(5n, (scalarFieldOrder - 1n) >> BigInt(k), scalarFieldOrder);
 }

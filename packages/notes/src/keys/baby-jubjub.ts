@@ -5,19 +5,21 @@
  *
  * @module
  */
-import { babyjubjub } from '@noble/curves/misc.js';
 import { bigintToBytes, fieldModulus } from '@pool/core';
 import type { CurvePoint } from '@pool/kernels';
 import { directKernels } from '../hash/direct-kernels.ts';
 
-const { Point } = babyjubjub;
-
 /** l, the order of the subgroup that B8 generates. */
-export const subgroupOrder: bigint = Point.CURVE().n;
+export const subgroupOrder: bigint =
+  0x60c89ce5c263405370a08b6d0302b0bab3eedb83920ee0a677297dc392126f1n;
 
 const pointBytes = 32;
 const signBit = 0x80;
-const basePoint = packPoint(Point.BASE.toAffine());
+/** B8. */
+const basePoint = packPoint({
+  x: 0xbb77a6ad63e739b4eacb2e09d6277c12ab8d8010534e0b62893f3f6bb957051n,
+  y: 0x25797203f7a0b24925572e1cd16bf9edfce0051fb9e133774b3c257a872d7d8bn,
+});
 
 /** iden3's packing: y little-endian, bit 255 set if and only if x > (r-1)/2. The point is not checked. */
 export function packPoint({ x, y }: CurvePoint): Uint8Array {
