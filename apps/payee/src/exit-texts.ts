@@ -53,12 +53,3 @@ export const exitTexts = {
   tooDear: 'The chain asks for an unusual fee now, so nothing would be sent. Try again later.',
   publicLine: 'It also shows for good which account paid the fee.',
 } as const;
-
-/** By code of the error. */
-export const exitErrors = {
-  gas_key_unfunded:
-    'The account that pays the fee has too little coin, so nothing was sent. Send some coin to it, then continue within half an hour.',
-  fee_cap_reached: 'The chain asks for an unusual fee now. Nothing was sent. Try again later.',
-  transaction_rejected:
-    'The node of the chain refuses the transaction. Look at your history, then try again.',
-} as const;

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Readiness } from '@pool/api';
-import { exitErrors, exitTexts } from './exit-texts.ts';
+import { errorTexts } from './error-texts.ts';
+import { exitTexts } from './exit-texts.ts';
 import type { Invitation, Progress } from './wallet-port.ts';
 
 const readiness: Readonly<Record<Readiness, { readonly title: string; readonly text: string }>> = {
@@ -40,63 +41,6 @@ const stages: Readonly<Record<Progress['stage'], string>> = {
   signing: 'Signing',
   proving: 'Making the proof on this device',
   settling: 'Waiting for the chain',
-};
-
-/** By code of the error. What happened, then what to do. */
-const errors: Readonly<Record<string, string>> = {
-  account_not_opened:
-    'That does not open this account. Use the passkey or the words of this account.',
-  insufficient_funds: 'Your account does not have that much. Enter a smaller amount.',
-  invalid_account_file:
-    'What this browser stores of your account was changed or damaged. Restore the account from your words.',
-  invalid_configuration:
-    'The settings of this page do not fit your account: it belongs to another platform, or the settings are wrong. Tell whoever runs this page. Your account is not lost.',
-  invalid_contact:
-    'This name cannot be used: it is taken, or it looks like that of another contact. Choose another one.',
-  invalid_recovery_words:
-    'These are not the recovery words of an account. Compare each word with your copy, in order.',
-  invalid_wallet_pub:
-    'This is not a wallet key. It begins with 0x02 or 0x03 and has 68 characters. Copy all of it.',
-  contact_changed:
-    'The platform shows other keys for this contact than before. Do not pay. Ask the contact for their wallet key in another way.',
-  gate_unreachable: 'The eligibility check does not answer. Try again. Nothing was sent.',
-  eligibility_root_unknown:
-    'The list of those who can be paid has just changed. Try again in a minute. Nothing was sent.',
-  'duplicate-recipient': 'This is your own wallet. Choose somebody else.',
-  'unregistered-recipient':
-    'This wallet has no account that can be paid. Ask its owner to register first.',
-  equal_withdrawal:
-    'An equal withdrawal is under way, or was made in the last 24 hours. Look at your history before you repeat it.',
-  no_gate:
-    'This platform has no eligibility check, so nobody can be paid inside the pool. Withdraw instead.',
-  spender_not_admitted:
-    'Your account may not pay inside the pool here. Ask the person who invited you.',
-  spend_unfinished:
-    'It may have been sent, and the chain has not decided yet. That takes up to half an hour. Look at your history then, before you pay again.',
-  settlement_expired:
-    'It did not reach the chain in time. Nothing was paid. Try again. If your balance is too small now, wait half an hour.',
-  note_already_spent:
-    'Another payment of your account used the same money first, so this one was not made. Look at your history, then try again.',
-  configuration_changed:
-    'This payment began with another version of the pool. Look at your history before you pay again, and tell your employer.',
-  disk_full:
-    'This device has no room left, so nothing more was sent. Make room on it, look at your history, then try again.',
-  store_damaged:
-    'What this browser stores of your account cannot be read. Remove the data of this page in the browser’s settings, and restore the account from your words.',
-  stopping:
-    'The account was locked meanwhile. Open it again, and look at your history before you repeat a payment.',
-  key_limit_reached:
-    'Your account has too many keys at the platform. Tell the person who invited you: old ones must be revoked.',
-  platform_unreachable:
-    'The platform does not answer. Check your connection and try again. Nothing was sent.',
-  platform_invalid_response: 'The platform gave a false answer. Tell your employer.',
-  chain_unreachable:
-    'The chain does not answer. Check your connection and try again. Nothing was sent.',
-  rate_limited: 'Too many requests. Wait a minute and try again.',
-  not_invited: 'An invitation is needed. Open the link that was sent to you.',
-  invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
-  ...exitErrors,
-  passkey_failed: 'The passkey could not be used. Try again, or use another passkey or browser.',
 };
 
 export const texts = {
@@ -409,7 +353,7 @@ export const texts = {
       'The SHA-256 digest of the list of all files of this page. Whoever builds the same source gets the same digest. This browser keeps the version, and asks you before it runs another one.',
   },
 
-  errors,
+  errors: errorTexts,
   unknownError: (code: string) =>
     `Something went wrong (${code}). Try again. If it stays, tell your employer this code.`,
 } as const;

@@ -1,9 +1,11 @@
 // A built page as the platform serves it, in a phone, and what every view must be: without findings of axe-core, and not too wide.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
 import { type openBrowser, openPage } from '@pool/testkit/browser';
+import { build } from 'vite';
 import { expect, onTestFinished } from 'vitest';
 
 export type Page = Awaited<ReturnType<typeof openPage>>['page'];
@@ -12,6 +14,20 @@ type Finding = { readonly id: string; readonly nodes: readonly { readonly html: 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Without it no pictures are kept. */
 const pictures = process.env['PAYEE_PICTURES'];
+
+/** The page over a fake wallet. @returns its folder, for the caller to remove */
+export async function buildFakePage(): Promise<string> {
+  const app = resolve(import.meta.dirname, '..');
+  const folder = await mkdtemp(join(tmpdir(), 'pool-payee-'));
+  await build({
+    configFile: join(app, 'vite.config.js'),
+    root: join(app, 'test/page'),
+    publicDir: join(app, 'public'),
+    logLevel: 'error',
+    build: { outDir: folder, emptyOutDir: true },
+  });
+  return folder;
+}
 
 /** @param query - behind the page's folder in the address */
 export async function openServed(

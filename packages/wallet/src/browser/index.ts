@@ -6,6 +6,13 @@
 
 export type { Contact, ContactChange } from '../holder/contacts.ts';
 export type { BrowserContacts } from './browser-contacts.ts';
+export type {
+  BrowserBalance,
+  BrowserPorts,
+  BrowserWallet,
+  BrowserWalletOptions,
+  SpendOptions,
+} from './browser-wallet.ts';
 export type { PayslipDisclosure } from './disclose.ts';
 export type { ExitOptions, ExitPlan, ExitSubmitter } from './exit.ts';
 export {
@@ -44,14 +51,7 @@ export {
   readPasskey,
 } from './keys/passkey.ts';
 export { formatRecoveryWords, parseRecoveryWords } from './keys/recovery-words.ts';
-export {
-  type BrowserBalance,
-  type BrowserPorts,
-  type BrowserWallet,
-  type BrowserWalletOptions,
-  openBrowserWallet,
-  type SpendOptions,
-} from './open-browser-wallet.ts';
+export { openBrowserWallet } from './open-browser-wallet.ts';
 export type { ChosenKey, EarlierPayment, Transfer, Withdrawal } from './payment-keys.ts';
 export type { EdgeCalls, EdgeKeyKind } from './platform-calls.ts';
 export {

@@ -12,7 +12,8 @@ import { createBrowser } from '../fixtures/browser-store.ts';
 import { plainKernels } from '../fixtures/plain-kernels.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
 import type { DeliveredNote } from '../sync/ports.ts';
-import { type BrowserWallet, openBrowserWallet } from './open-browser-wallet.ts';
+import type { BrowserWallet } from './browser-wallet.ts';
+import { openBrowserWallet } from './open-browser-wallet.ts';
 import type { EdgeKeyKind } from './platform-calls.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
@@ -61,8 +62,7 @@ async function createAccount(world: World) {
         ? {}
         : { exit: { gasKey: new Secret(gasKey), gasCapWei: 10n ** 16n, kept } }),
       account: {
-        walletPub: holder.walletPub,
-        address: holder.address,
+        ...{ walletPub: holder.walletPub, address: holder.address },
         encryptionPublicKey: holder.encryptionPublicKey,
         signer: world.signer as never,
         viewingKey: new Secret(holder.viewingKey),
