@@ -58,6 +58,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
   invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
   gas_key_unfunded:
     'The account that pays the fee has too little coin, so nothing was sent. Send some coin to it, then continue within half an hour.',
+  restore_refused:
+    'This is not a notes file of this page’s pool, so nothing was added. Choose a file that was downloaded under “Withdraw without the platform”.',
   fee_cap_reached: 'The chain asks for an unusual fee now. Nothing was sent. Try again later.',
   transaction_rejected:
     'The node of the chain refuses the transaction. Look at your history, then try again.',

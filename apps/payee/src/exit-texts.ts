@@ -3,13 +3,14 @@
  *
  * @module
  */
+import type { ImportedNotes } from './wallet-port.ts';
 
 export const exitTexts = {
   silent: 'The platform does not answer',
   silentSince: (time: string) =>
     `What you see is from this device and the chain. Payments that were sent to you after ${time} are missing, or their amounts are.`,
   neverHeard:
-    'It has never answered in this browser. What you see is from the chain alone, and most payments are missing.',
+    'It has never answered in this browser. What you see is from the chain alone, and most payments are missing. Add the notes file of another browser under “Withdraw without the platform”.',
   title: 'Withdraw without the platform',
   intro:
     'Your money does not need the platform. If it is gone, or refuses you, this page sends the withdrawal to the chain itself.',
@@ -32,16 +33,25 @@ export const exitTexts = {
       title: 'What it needs',
       lines: [
         'A node of the chain, which this page asks.',
-        'Your notes in this browser. Another browser finds only what the chain has of you.',
+        'Your notes in this browser. Another browser finds only what the chain has of you, and needs the notes file for the rest.',
         'The files that make proofs, about 30 MB, from the server of this page or kept in this browser.',
       ],
     },
   ],
+  notesTitle: 'Your notes in a file',
+  notesText:
+    'Each payment to you is a sealed note. Of payments by employers, the chain has no copy: the platform has one, and this browser. With the notes file and your 24 words, another browser withdraws without the platform. Make a new file after you are paid. It shows which payments are yours, and no amounts.',
+  notesName: 'pool-notes.json',
+  notesDownload: 'Download the notes file',
+  notesAdd: 'Add the notes file of another browser',
+  notesAdded: ({ added, known, others }: ImportedNotes) =>
+    `Notes added: ${added}. Here before: ${known}. Of others, damaged or not on the chain: ${others}.`,
   keep: 'Keep the files in this browser',
   kept: 'The files are in this browser.',
   notKept:
     'The files were not kept. Check your connection and the room on this device, and reload.',
   begin: 'Go on without the platform',
+  toWithdrawal: 'Go to the withdrawal',
   left: 'This page does not ask the platform now. To use it again, lock the account and open it.',
   noTransfers: 'Nobody can be paid inside the pool without the platform. Withdraw instead.',
   payer: 'The fee is paid by',

@@ -125,6 +125,15 @@ export type Transfer = {
   readonly recipients: readonly { readonly walletPub: WalletPub; readonly amount: bigint }[];
 };
 
+/** Numbers of notes. */
+export type ImportedNotes = {
+  readonly added: number;
+  /** This browser had them. */
+  readonly known: number;
+  /** Damaged, of somebody else, or not on the chain. */
+  readonly others: number;
+};
+
 /** What a withdrawal would do. Nothing was sent. */
 export type WithdrawalPlan = {
   /** An equal one of the last day, which is to be shown. */
@@ -184,6 +193,10 @@ export type PayeeWallet = {
    * network. What was begun with the platform is continued by an equal withdrawal.
    */
   leavePlatform(): Promise<void>;
+  /** The sealed notes that this browser has, as a file. It shows which payments are the account's, and no amounts. */
+  exportNotes(): Promise<string>;
+  /** Adds the notes of a file. Each is compared with the chain; the platform is not asked. @throws `restore_refused` */
+  importNotes(text: string): Promise<ImportedNotes>;
   /** Oldest first. */
   inviters(): Promise<readonly Inviter[]>;
   /** Reads chain and platform. Needs an enrolled account, as everything below. */

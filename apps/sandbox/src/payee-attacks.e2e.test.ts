@@ -21,6 +21,7 @@ import {
   keepAccount,
   type Page,
   type PayeePlace,
+  restoreAccount,
   reviewWithdrawal,
   see,
   showWords,
@@ -76,13 +77,6 @@ describe.skipIf(!hasBrowser)('a hostile platform (without Chromium it is skipped
     return { applied: () => applied, end: () => context.unroute(path) };
   }
 
-  async function restore(page: Page): Promise<void> {
-    await press(page, 'Restore an account from its words');
-    await page.getByLabel('Recovery words').fill(words.join(' '));
-    await press(page, 'Restore');
-    await press(page, 'Make a passkey');
-  }
-
   /** A note of 9,000 USDC that opens with the account's key. */
   function forge(note: ServedNote, commitment: string): ServedNote {
     const { contracts, tokens } = place.stack.place;
@@ -115,7 +109,7 @@ describe.skipIf(!hasBrowser)('a hostile platform (without Chromium it is skipped
       notes: body.notes.flatMap(change),
     }));
     const page = await fresh.openTab();
-    await restore(page);
+    await restoreAccount(page, words);
     await see(page, expected);
     expect(lies.applied()).toBeGreaterThan(0);
     expect(await page.getByText('9000').count()).toBe(0);

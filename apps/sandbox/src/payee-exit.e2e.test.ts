@@ -1,6 +1,14 @@
 // The payee's page when the platform is gone, with real services: an account that was paid opens from the files of the service worker, shows
 // its balance, and withdraws with transactions of its own, each paid once, whatever answers in place of the platform.
-import { addAuthenticator, hasBrowser, openPage, press } from '@pool/testkit/browser';
+import { join } from 'node:path';
+import {
+  addAuthenticator,
+  hasBrowser,
+  openPage,
+  press,
+  servePage,
+  shareDevices,
+} from '@pool/testkit/browser';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { fetchTokenBalance } from './demo/chain-facts.ts';
@@ -8,6 +16,7 @@ import { type Answer, answerInstead, deadAnswers } from './fixtures/dead-platfor
 import {
   keepAccount,
   type PayeePlace,
+  restoreAccount,
   see,
   showWords,
   startPayeePlace,
@@ -25,16 +34,21 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
     const { page, errors } = await openPage(place.browser, 'about:blank');
     await addAuthenticator(await page.context().newCDPSession(page), { hasPrf: true });
     await page.goto(`${pageUrl}${await place.invite('reference-1')}`);
-    const address = await keepAccount(page, await showWords(page));
+    const words = await showWords(page);
+    const address = await keepAccount(page, words);
     await press(page, 'Register my account');
     await see(page, /^You can be paid$/);
     await place.pay(address, '700000000');
+    await place.pay(address, '50000000');
     await page.reload();
     await press(page, 'Open with my passkey');
-    await see(page, /^700 USDC$/);
+    await see(page, /^750 USDC$/);
     await page.getByRole('link', { name: 'Withdraw without the platform' }).click();
     await press(page, 'Keep the files in this browser');
     await see(page, 'The files are in this browser.');
+    const download = page.waitForEvent('download');
+    await press(page, 'Download the notes file');
+    const notesFile = await (await download).path();
 
     await stack.platform.process.stop();
     await page.goto(pageUrl);
@@ -42,7 +56,7 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
       await page.reload();
       await press(page, 'Open with my passkey');
       await see(page, 'The platform does not answer');
-      await see(page, /^700 USDC$/);
+      await see(page, /^750 USDC$/);
     }
     await expectSilence();
     const instead = await answerInstead(stack.platformUrl);
@@ -95,23 +109,41 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
         },
         { timeout: 60_000 },
       )
-      .toBe('400 USDC');
+      .toBe('450 USDC');
     // Who repeats it all the same sees that it was made.
     await review('300');
     await page.getByRole('alert').filter({ hasText: 'An equal payment was made' }).waitFor();
     expect(await fetchTokenBalance(stack.place, 'USDC', savings)).toBe(300_000_000n);
 
-    // The rest: the change comes from the chain.
-    await page.getByRole('link', { name: 'Account' }).first().click();
-    await page.getByRole('link', { name: 'Withdraw', exact: true }).click();
-    await page.getByLabel('Amount in USDC').fill('400');
-    await press(page, 'Review');
-    await press(page, 'Withdraw now');
-    await page.getByRole('heading', { level: 1, name: 'Sent' }).waitFor();
-    expect(await fetchTokenBalance(stack.place, 'USDC', address)).toBe(400_000_000n);
+    // Another browser, whose page a server of files serves. The change comes from the chain, and the rest from the file.
+    const copy = await servePage({
+      ...{ folder: place.folder, isolated: true },
+      policy: `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' ${stack.rpcUrl}`,
+    });
+    onTestFinished(copy.close);
+    const context = await place.browser.newContext({ serviceWorkers: 'block' });
+    await shareDevices(context);
+    const other = await context.newPage();
+    await other.goto(copy.origin);
+    await restoreAccount(other, words);
+    await see(other, 'It has never answered in this browser');
+    await see(other, /^400 USDC$/);
+    await other.getByRole('link', { name: 'Withdraw without the platform' }).click();
+    await other.getByLabel('Add the notes file').setInputFiles(join(place.folder, 'chains.json'));
+    await see(other, 'This is not a notes file');
+    await other.getByLabel('Add the notes file').setInputFiles(notesFile);
+    await see(other, /^Notes added: 2. Here before: 0. Of others, damaged or not on the chain: 0/);
+    await press(other, 'Go on without the platform');
+    await other.getByLabel('Amount in USDC').fill('450');
+    await press(other, 'Review');
+    await press(other, 'Withdraw now');
+    await other.getByRole('heading', { level: 1, name: 'Sent' }).waitFor();
+    expect(await fetchTokenBalance(stack.place, 'USDC', address)).toBe(450_000_000n);
     expect(await fetchTokenBalance(stack.place, 'USDC', savings)).toBe(300_000_000n);
     expect(await provider.getTransactionCount(payer)).toBe(2);
+    expect(copy.violations).toEqual([]);
     await page.getByRole('link', { name: 'Account' }).first().click();
+    await press(page, 'Read the chain again');
     await see(page, /^0 USDC$/);
     provider.destroy();
     expect(errors).toEqual([]);

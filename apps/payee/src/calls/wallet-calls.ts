@@ -11,6 +11,7 @@ import type {
   Balance,
   Contact,
   Identity,
+  ImportedNotes,
   Invitation,
   Inviter,
   Known,
@@ -70,6 +71,8 @@ export type WalletCalls = {
   readonly enrol: Call<string | undefined, Readiness>;
   readonly readiness: Call<undefined, Readiness | undefined>;
   readonly leavePlatform: Call<undefined, void>;
+  readonly exportNotes: Call<undefined, string>;
+  readonly importNotes: Call<string, ImportedNotes>;
   readonly inviters: Call<undefined, readonly Inviter[]>;
   readonly sync: Call<undefined, void>;
   readonly balance: Call<string, Balance>;

@@ -143,3 +143,29 @@ export function Button({
     </button>
   );
 }
+
+/** Takes one JSON file. */
+export function FileField({
+  label,
+  isDisabled,
+  onFile,
+}: {
+  readonly label: string;
+  readonly isDisabled: boolean;
+  readonly onFile: (file: File) => void;
+}) {
+  return (
+    <label class="field">
+      {label}
+      <input
+        type="file"
+        accept=".json,application/json"
+        disabled={isDisabled}
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          if (file !== undefined) onFile(file);
+        }}
+      />
+    </label>
+  );
+}

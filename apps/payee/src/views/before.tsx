@@ -4,7 +4,16 @@
  * @module
  */
 import { useState } from 'preact/hooks';
-import { Button, Code, Facts, Field, Foreign, Notice, View } from '../parts/elements.tsx';
+import {
+  Button,
+  Code,
+  Facts,
+  Field,
+  FileField,
+  Foreign,
+  Notice,
+  View,
+} from '../parts/elements.tsx';
 import { formatDate } from '../parts/format.ts';
 import { TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
@@ -173,19 +182,13 @@ export function RestoreView({
       >
         {restore.submit}
       </Button>
-      <label class="field">
-        {restore.file}
-        <input
-          type="file"
-          accept=".json,application/json"
-          disabled={task.isBusy}
-          onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
-            if (file === undefined) return;
-            task.run(async () => onOpen(await accounts.importFile(await file.text())));
-          }}
-        />
-      </label>
+      <FileField
+        label={restore.file}
+        isDisabled={task.isBusy}
+        onFile={(file) =>
+          task.run(async () => onOpen(await accounts.importFile(await file.text())))
+        }
+      />
       <Button onClick={onBack}>{texts.back}</Button>
       <TaskState task={task} />
     </View>

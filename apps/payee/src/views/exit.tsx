@@ -4,21 +4,30 @@
  * @module
  */
 import { useState } from 'preact/hooks';
-import { Button, Notice, View } from '../parts/elements.tsx';
+import { download } from '../parts/download.ts';
+import { Button, FileField, Notice, View } from '../parts/elements.tsx';
 import { type Task, TaskState, useTask } from '../parts/task.tsx';
 import { keepCircuit } from '../release/releases.ts';
 import { texts } from '../texts.ts';
+import type { ImportedNotes, PayeeWallet } from '../wallet-port.ts';
 import { Silence } from './home.tsx';
 
 export function ExitView({
+  wallet,
   silentSinceMs,
+  hasLeft,
   task,
   onLeave,
+  onNotes,
 }: {
+  readonly wallet: PayeeWallet;
   readonly silentSinceMs: number | undefined;
+  readonly hasLeft: boolean;
   /** Of {@link onLeave}. */
   readonly task: Task;
   readonly onLeave: () => void;
+  /** Notes were added. */
+  readonly onNotes: () => void;
 }) {
   const { exit } = texts;
   return (
@@ -35,10 +44,17 @@ export function ExitView({
           </ul>
         </section>
       ))}
-      {silentSinceMs === undefined && navigator.serviceWorker?.controller && <Keep />}
-      <Button isMain isDisabled={task.isBusy} onClick={onLeave}>
-        {exit.begin}
-      </Button>
+      <NotesFile wallet={wallet} onNotes={onNotes} />
+      {silentSinceMs === undefined && !hasLeft && navigator.serviceWorker?.controller && <Keep />}
+      {hasLeft ? (
+        <p>
+          <a href="#withdraw">{exit.toWithdrawal}</a>
+        </p>
+      ) : (
+        <Button isMain isDisabled={task.isBusy} onClick={onLeave}>
+          {exit.begin}
+        </Button>
+      )}
       <TaskState task={task} />
     </View>
   );
@@ -61,5 +77,46 @@ function Keep() {
       {isKept === false && <Notice kind="failure">{exit.notKept}</Notice>}
       <TaskState task={task} />
     </>
+  );
+}
+
+/** What only the browser has that was open while the platform was there. */
+function NotesFile({
+  wallet,
+  onNotes,
+}: {
+  readonly wallet: Pick<PayeeWallet, 'exportNotes' | 'importNotes'>;
+  readonly onNotes: () => void;
+}) {
+  const { exit } = texts;
+  const task = useTask();
+  const [imported, setImported] = useState<ImportedNotes>();
+  return (
+    <section>
+      <h2>{exit.notesTitle}</h2>
+      <p>{exit.notesText}</p>
+      <Button
+        isDisabled={task.isBusy}
+        onClick={() =>
+          task.run(async () =>
+            download(exit.notesName, [await wallet.exportNotes()], 'application/json'),
+          )
+        }
+      >
+        {exit.notesDownload}
+      </Button>
+      <FileField
+        label={exit.notesAdd}
+        isDisabled={task.isBusy}
+        onFile={(file) =>
+          task.run(async () => {
+            setImported(await wallet.importNotes(await file.text()));
+            onNotes();
+          })
+        }
+      />
+      {imported !== undefined && <p role="status">{exit.notesAdded(imported)}</p>}
+      <TaskState task={task} />
+    </section>
   );
 }

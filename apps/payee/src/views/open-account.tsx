@@ -112,19 +112,23 @@ export function OpenAccount({
     switch (place) {
       case 'withdraw':
       case 'exit':
-        return hasLeft || (place === 'withdraw' && account.balance.silentSinceMs === undefined) ? (
+        return place === 'withdraw' && (hasLeft || account.balance.silentSinceMs === undefined) ? (
           <WithdrawView {...shared} wallet={wallet} saved={known.saved} hasLeft={hasLeft} />
         ) : (
           <ExitView
+            wallet={wallet}
             silentSinceMs={account.balance.silentSinceMs}
+            hasLeft={hasLeft}
             task={refresh}
             onLeave={() =>
               refresh.run(async (onProgress) => {
                 await wallet.leavePlatform();
                 setHasLeft(true);
+                location.hash = 'withdraw';
                 await read(onProgress);
               })
             }
+            onNotes={onRefresh}
           />
         );
       case 'transfer':

@@ -192,6 +192,8 @@ function createWallet(
     enrol: (invitation) => caller.call('enrol', invitation),
     readiness: () => caller.call('readiness', undefined),
     leavePlatform: () => caller.call('leavePlatform', undefined),
+    exportNotes: () => caller.call('exportNotes', undefined),
+    importNotes: (text) => caller.call('importNotes', text),
     inviters: () => caller.call('inviters', undefined),
     sync: (onProgress) => caller.call('sync', undefined, { onProgress }),
     balance: (token) => caller.call('balance', token),

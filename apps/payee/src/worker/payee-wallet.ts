@@ -17,6 +17,7 @@ import {
   type ExitOptions,
   type OpenAccount,
   openBrowserWallet,
+  parseNotesFile,
 } from '@pool/wallet/browser';
 import { createEvmRecords } from '@pool/wallet/evm';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
@@ -109,6 +110,17 @@ export async function openPayeeWallet(
       await wallet.close();
       wallet = await openWallet({ gasKey: account.gasKey, gasCapWei });
       hasLeft = true;
+    },
+    // The format of `disburse-agent notes`.
+    exportNotes: async () => JSON.stringify(await wallet.exportNotes()),
+    async importNotes(text) {
+      const { chainId } = chain.settings;
+      const expected = { chainId, pool, encryptionPublicKeys: [encryptionPublicKey] };
+      const { notes } = parseNotesFile(text, expected, 'the file');
+      const outcomes = await wallet.importNotes(notes.flatMap(({ offered }) => offered ?? []));
+      const added = outcomes.filter((outcome) => outcome === 'accepted').length;
+      const known = outcomes.filter((outcome) => outcome === 'known').length;
+      return { added, known, others: notes.length - added - known };
     },
     inviters: () => inviters().list(),
     async sync(onProgress) {

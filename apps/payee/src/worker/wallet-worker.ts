@@ -201,6 +201,8 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   enrol: (invitation) => current().enrol(invitation),
   readiness: () => current().readiness(),
   leavePlatform: () => current().leavePlatform(),
+  exportNotes: () => current().exportNotes(),
+  importNotes: (text) => current().importNotes(text),
   inviters: () => current().inviters(),
   sync: (_, onProgress) => current().sync(onProgress),
   balance: (token) => current().balance(token),

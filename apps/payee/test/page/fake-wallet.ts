@@ -153,6 +153,11 @@ function createWallet(
     async leavePlatform() {
       hasLeft = true;
     },
+    exportNotes: async () => '{"format":"pool-notes"}',
+    async importNotes(text) {
+      if (!text.includes('pool-notes')) throw new PoolError('restore_refused', 'no notes');
+      return { added: 2, known: 1, others: 0 };
+    },
     inviters: async () => inviters,
     sync: (onProgress) => work(onProgress, ['syncing']),
     balance: async () => ({

@@ -18,7 +18,7 @@ import type { EvmSpendChain } from '../evm/evm-spend-chain.ts';
 import type { ReceivedSources } from '../evm/received-insertions.ts';
 import type { Holder, HolderChain } from '../holder/holder.ts';
 import type { HistoryRecords, HistoryRequest } from '../holder/wallet-history.ts';
-import type { ClosableHistory } from '../holder/wallet-notes.ts';
+import type { ClosableHistory, HolderNotes } from '../holder/wallet-notes.ts';
 import type { Clock } from '../ports.ts';
 import type { SpendDeps, SpendEvent } from '../spend/spend-deps.ts';
 import type { SpendProverPort } from '../spend/spend-ports.ts';
@@ -87,7 +87,7 @@ export type SpendOptions = {
 };
 
 /** Every method throws PoolError. */
-export type BrowserWallet = {
+export type BrowserWallet = Pick<HolderNotes, 'exportNotes' | 'importNotes'> & {
   /** Reads chain and platform, or the chain alone while the platform cannot be reached. */
   readBalance(token: string): Promise<BrowserBalance>;
   /** One page, oldest first. */

@@ -19,7 +19,6 @@ import {
   type SelfSubmitter,
   type SelfSubmitterOptions,
 } from '../evm/self-submitter.ts';
-import type { DeliveredNote } from '../sync/ports.ts';
 
 export type ExitOptions = {
   /**
@@ -29,8 +28,6 @@ export type ExitOptions = {
   readonly gasKey: Secret;
   /** Wei for all gas of one transaction. */
   readonly gasCapWei: bigint;
-  /** Sealed notes of the account's own files, beside those that this browser has. */
-  readonly kept?: readonly DeliveredNote[];
   /** After each transaction that a node has. */
   readonly onSent?: SelfSubmitterOptions['onSent'];
 };

@@ -5,6 +5,7 @@
  */
 
 export type { Contact, ContactChange } from '../holder/contacts.ts';
+export { parseNotesFile } from '../holder/notes-document.ts';
 export type { BrowserContacts } from './browser-contacts.ts';
 export type {
   BrowserBalance,

@@ -1,7 +1,7 @@
 // The wallet of a browser, against fakes that keep real notes, paths and signatures: a tab that is closed at every point of a spend, two
 // tabs at once, and what the next visit shows.
 import 'fake-indexeddb/auto';
-import { fieldToHex, PoolError, parseEvmAddress, Secret } from '@pool/core';
+import { fieldToHex, PoolError, parseEvmAddress, parseField, Secret } from '@pool/core';
 import type { EligibilityPaths } from '@pool/platform-client/browser';
 import { createFakeHolder, fakeEvidenceDomain } from '@pool/testkit';
 import { computeAddress } from 'ethers';
@@ -11,19 +11,11 @@ import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.t
 import { createBrowser } from '../fixtures/browser-store.ts';
 import { plainKernels } from '../fixtures/plain-kernels.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
-import type { DeliveredNote } from '../sync/ports.ts';
 import type { BrowserWallet } from './browser-wallet.ts';
 import { openBrowserWallet } from './open-browser-wallet.ts';
 import type { EdgeKeyKind } from './platform-calls.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
-
-/** What the platform lists. */
-function listDelivered(world: World): readonly DeliveredNote[] {
-  return world.noteArchive.records.map(({ commitment, sealed, leafIndex, slot }) => ({
-    ...{ commitment: fieldToHex(commitment), sealed, batchIndex: leafIndex, slot },
-  }));
-}
 
 /** An account on a world's chain, whose tabs share one browser. */
 async function createAccount(world: World) {
@@ -46,21 +38,20 @@ async function createAccount(world: World) {
       readonly onPoint?: (point: SpendFaultPoint) => Promise<void>;
       /** The platform is gone. The key pays the gas. */
       readonly gasKey?: string;
-      readonly kept?: readonly DeliveredNote[];
     } = {},
   ): Promise<BrowserWallet & { readonly looked: Promise<void> }> {
     const locks = browser.createLocks();
     const { gate } = world.boot().deps;
     const looked = Promise.withResolvers<void>();
     const { holder } = world;
-    const { gasKey, kept = [] } = at;
+    const { gasKey } = at;
     const assertServed = (): void => {
       if (gasKey !== undefined) throw new PoolError('platform_unreachable', 'it is gone');
     };
     const wallet = await openBrowserWallet({
       ...(gasKey === undefined
         ? {}
-        : { exit: { gasKey: new Secret(gasKey), gasCapWei: 10n ** 16n, kept } }),
+        : { exit: { gasKey: new Secret(gasKey), gasCapWei: 10n ** 16n } }),
       account: {
         ...{ walletPub: holder.walletPub, address: holder.address },
         encryptionPublicKey: holder.encryptionPublicKey,
@@ -80,9 +71,12 @@ async function createAccount(world: World) {
         getNotes: async () => {
           assertServed();
           if (refused.has(token.reveal())) throw new PoolError('unauthorized', 'revoked');
-          return {
-            notes: listDelivered(world),
-          } as never;
+          const notes = world.noteArchive.records.map(
+            ({ commitment, sealed, leafIndex, slot }) => ({
+              ...{ commitment: fieldToHex(commitment), sealed, batchIndex: leafIndex, slot },
+            }),
+          );
+          return { notes } as never;
         },
         lookupRecipients: (chain, addresses) => world.directory.lookupRecipients(chain, addresses),
         async findEligibilityPaths({ walletIds, root }) {
@@ -394,16 +388,19 @@ describe('the exit of a browser', () => {
     expect(await exit.readBalance('USDC')).toMatchObject({ total: 850n, spendable: 850n });
   });
 
-  it('finds the notes of a file on another device, in any order', async () => {
+  it('takes notes of another device, and keeps them', async () => {
     const world = createSpendWorld();
+    const first = await (await createAccount(world)).openTab();
+    await first.readBalance('USDC');
+    const { notes } = await first.exportNotes();
     const { openTab } = await createAccount(world);
     const exit = await openTab({ gasKey: stranger });
     expect(await exit.readBalance('USDC')).toMatchObject({ total: 0n });
-    await exit.close();
-    const other = await openTab({ gasKey: stranger, kept: listDelivered(world).toReversed() });
-    expect(await other.readBalance('USDC')).toMatchObject({ total: 1_100n });
-    await other.close();
-    // The archive has them now.
+    const offered = notes.map(({ commitment: hex, sealed }) => ({
+      commitment: parseField(hex),
+      sealed,
+    }));
+    expect(await exit.importNotes(offered)).toEqual(['accepted', 'accepted', 'accepted']);
     const again = await openTab({ gasKey: stranger });
     expect(await again.withdraw(withdrawal, { key: 'one' })).toMatchObject({ status: 'success' });
   });

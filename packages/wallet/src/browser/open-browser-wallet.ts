@@ -110,7 +110,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     },
     openHolder: async () => holder,
     findChain: () => chain,
-    createDeliveries: () => (exit === undefined ? heard : serveKeptNotes(exit.kept ?? [])),
+    createDeliveries: () => (exit === undefined ? heard : serveKeptNotes([])),
   });
   const history = createWalletHistory({
     facts: createMemoryFacts(),
@@ -213,6 +213,8 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
       };
     },
     readHistory: history.read,
+    exportNotes: notes.exportNotes,
+    importNotes: notes.importNotes,
     async listDestinations() {
       const spends = await stores.spends.listRecent(0);
       const addresses = spends.flatMap(({ secrets }) => secrets?.manifest.recipient ?? []);
