@@ -1,12 +1,12 @@
 // Scanning sealed notes compared with opening them one by one, and the kernels' hashing compared with BigInt's: 512 notes of strangers,
 // 512 of the holder's own, 512 hashes; then 100,000 notes at once, one in a hundred the holder's own.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createKernels } from '@pool/kernels';
+import { createScanKernels } from '@pool/kernels';
 import { hashPoseidonMany, openNote, poseidon, scanNotes } from '@pool/notes';
 import type { BenchFile, OneRun } from './rates.ts';
 import { createScanNotes, holder } from './scan-sample.ts';
 
-const kernels = await createKernels();
+const kernels = await createScanKernels();
 const count = 512;
 const many = 100_000;
 

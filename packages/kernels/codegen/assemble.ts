@@ -1,4 +1,4 @@
-// Converts WebAssembly text into the TypeScript file from which the package loads its kernels.
+// Converts WebAssembly text into the TypeScript files from which the package loads its kernels.
 
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -34,9 +34,9 @@ function writeProbe(): string {
     (local.set $sum ${sum}) (i32.and ${equal(0)} ${equal(1)})))`;
 }
 
-// The modules: the same kernels once for each multiplier. Further kernels are added to `writeKernels`.
+// The modules: the same kernels once for each multiplier, in two sets, because a page that reads notes does not prove.
 
-function writeKernels(multiplier: Multiplier): string {
+function writeProvingKernels(multiplier: Multiplier): string {
   const module = createModule();
   const base = createField(module, 'q', baseModulus, multiplier);
   const scalar = createField(module, 'r', scalarModulus, multiplier);
@@ -51,20 +51,29 @@ function writeKernels(multiplier: Multiplier): string {
     writeMultiples(module, name, coordinates);
   }
   writeFixedBase(module, curves);
-  writeBabyJubjub(module, scalar);
-  writePoseidon(module, scalar);
   writeTransforms(module, scalar);
   writeRows(module, scalar);
   writeSetup(module, scalar);
   return module.text();
 }
 
+function writeScanKernels(multiplier: Multiplier): string {
+  const module = createModule();
+  const scalar = createField(module, 'r', scalarModulus, multiplier);
+  writeFieldFunctions(module, scalar);
+  writeBabyJubjub(module, scalar);
+  writePoseidon(module, scalar);
+  return module.text();
+}
+
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
-/** Path of the written kernels. */
-export const generatedFile = fileURLToPath(new URL('../src/generated/wasm.ts', import.meta.url));
+/** Where the kernels are written to. */
+export const generatedFolder = fileURLToPath(new URL('../src/generated/', import.meta.url));
+/** Contains the digest of the sources, and is written last. */
+export const digestFile = 'digest.ts';
 
-/** SHA-256 of every source of the kernels. The generated file contains it and is up to date if both are equal. */
+/** SHA-256 of every source of the kernels. The generated files are up to date if they contain it. */
 export function computeSourceDigest(): string {
   const hash = createHash('sha256');
   const files = globSync('**/*.ts', { cwd: folder }).filter((file) => !file.endsWith('.test.ts'));
@@ -98,17 +107,27 @@ function assemble(text: string): Uint8Array {
   }
 }
 
-/** The source of the generated file. */
-export function generateSource(): string {
-  const encode = (text: string): string => Buffer.from(assemble(text)).toString('base64');
-  return `// Written by scripts/build-wasm.ts; not committed.
-/** SHA-256 of codegen/. */
-export const sourceDigest = '${computeSourceDigest()}';
-/** The modules, in base64. */
-export const WASM = {
-  float: '${encode(writeKernels('float'))}',
-  integer: '${encode(writeKernels('integer'))}',
-  probe: '${encode(writeProbe())}',
-};
-`;
+/** The generated files by name. One module each, so that a page loads only those that it runs. */
+export function generateSources(): ReadonlyMap<string, string> {
+  const sets = { proving: writeProvingKernels, scan: writeScanKernels };
+  const texts = Object.entries(sets).flatMap(([set, write]) =>
+    (['float', 'integer'] as const).map((multiplier) => [
+      `${set}-${multiplier}`,
+      write(multiplier),
+    ]),
+  );
+  // Hexadecimal text is compressed to two thirds of what base64 is: the bytes keep their places.
+  const files = [['probe', writeProbe()], ...texts].map(
+    ([name = '', text = '']): [string, string] => [
+      `${name}.ts`,
+      `/** In hex. */\nexport const code = '${Buffer.from(assemble(text)).toString('hex')}';\n`,
+    ],
+  );
+  const digest = `/** SHA-256 of codegen/. */\nexport const sourceDigest = '${computeSourceDigest()}';\n`;
+  return new Map(
+    [...files, [digestFile, digest]].map(([name = '', text = '']) => [
+      name,
+      `// Written by scripts/build-wasm.ts; not committed.\n${text}`,
+    ]),
+  );
 }

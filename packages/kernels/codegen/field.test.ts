@@ -56,7 +56,9 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
     return value;
   };
 
-  const ready = compileKernels(multiplier).then((module) => instantiateKernels(module, memory));
+  const ready = compileKernels('proving', multiplier).then((module) =>
+    instantiateKernels(module, memory),
+  );
   afterAll(() => ready);
 
   it('inverts numbers of the field q by divsteps', async () => {

@@ -1,9 +1,9 @@
 import { babyjubjub } from '@noble/curves/misc.js';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { createDirectKernels } from './direct-kernels.ts';
+import { createDirectKernels, openDirectKernels } from './direct-kernels.ts';
 import { encodeIntegers } from './runtime/integers.ts';
-import { detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
+import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
 import { recodeScalar } from './scan/babyjubjub.ts';
 
 const { Point } = babyjubjub;
@@ -22,8 +22,9 @@ const offCurve = new Uint8Array(32).fill(255);
 const multipliers: readonly Multiplier[] =
   detectMultiplier() === 'float' ? ['float', 'integer'] : ['integer'];
 
-describe.each(multipliers)('multiplyPoints, %s multiplier', (multiplier) => {
-  const { multiplyPoints } = createDirectKernels(multiplier);
+describe.each(multipliers)('multiplyPoints, %s multiplier', async (multiplier) => {
+  const module = await compileKernels('scan', multiplier, false);
+  const { multiplyPoints } = openDirectKernels(module);
 
   it('multiplies one point and two like noble', () => {
     fc.assert(
@@ -73,7 +74,7 @@ describe.each(multipliers)('multiplyPoints, %s multiplier', (multiplier) => {
       memories.push(memory);
       return memory;
     });
-    const kernels = createDirectKernels(multiplier);
+    const kernels = openDirectKernels(module);
     spy.mockRestore();
     const point = pack(Point.BASE.multiply(1234567n).toAffine());
     const [product] = kernels.multiplyPoints(point, 99n);
@@ -88,4 +89,17 @@ describe.each(multipliers)('multiplyPoints, %s multiplier', (multiplier) => {
       expect(bytes.includes(Buffer.from(secret))).toBe(false);
     }
   });
+});
+
+it('has the same results with the code that it loads after some calls', async () => {
+  const compile = vi.spyOn(WebAssembly, 'compile');
+  const { multiplyPoints } = createDirectKernels();
+  const point = pack(Point.BASE.toAffine());
+  for (let scalar = 1n; scalar < 256n; scalar += 1n) multiplyPoints(point, scalar);
+  expect(compile).not.toHaveBeenCalled();
+  const expected = multiplyPoints(point, 1234567n);
+  await vi.waitFor(() => expect(compile).toHaveBeenCalledTimes(multipliers.length - 1));
+  await Promise.allSettled(compile.mock.results.map(({ value }) => value as Promise<unknown>));
+  expect(multiplyPoints(point, 1234567n)).toEqual(expected);
+  compile.mockRestore();
 });

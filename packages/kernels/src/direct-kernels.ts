@@ -1,6 +1,6 @@
 /**
  * Single hashes and products, at once and on the calling thread: for the few of them that one note takes. Many are faster on all
- * threads (`createKernels`).
+ * threads (`createScanKernels`).
  *
  * Side channels: as in scan/babyjubjub.ts. Inputs, results and everything between them are erased from the kernels' memory at the
  * end of each call.
@@ -11,7 +11,7 @@ import { KernelsError } from './runtime/errors.ts';
 import { instantiateKernels } from './runtime/instantiate-kernels.ts';
 import { decodeInteger, encodeIntegers, scalarBytes } from './runtime/integers.ts';
 import { createKernelMemory } from './runtime/memory.ts';
-import { compileKernelsNow, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
+import { compileKernels, compileSmallKernels, detectMultiplier } from './runtime/wasm-module.ts';
 import { recodeScalar } from './scan/babyjubjub.ts';
 import { elementBytes, listConstants, type PoseidonConstants, pairBytes } from './scan/poseidon.ts';
 
@@ -56,9 +56,35 @@ function recode(scalar: bigint): Uint8Array {
   }
 }
 
-export function createDirectKernels(multiplier: Multiplier = detectMultiplier()): DirectKernels {
+/** About 0.1 s of work. */
+const fewCalls = 256;
+
+/** It begins with the smallest code. After some calls it loads the fastest, which gives the same results. */
+export function createDirectKernels(): DirectKernels {
+  let current = openDirectKernels(compileSmallKernels());
+  let calls = 0;
+  const pick = (): DirectKernels => {
+    calls += 1;
+    if (calls === fewCalls && detectMultiplier() === 'float') void loadFastest();
+    return current;
+  };
+  const loadFastest = async (): Promise<void> => {
+    try {
+      current = openDirectKernels(await compileKernels('scan', 'float', false));
+    } catch {
+      // A page whose server is gone cannot load it. The small code does the same.
+    }
+  };
+  return {
+    hashPoseidon: (...args) => pick().hashPoseidon(...args),
+    multiplyPoints: (...args) => pick().multiplyPoints(...args),
+  };
+}
+
+/** @param module - scan kernels, for a memory that is not shared */
+export function openDirectKernels(module: WebAssembly.Module): DirectKernels {
   const { memory, allocate, view } = createKernelMemory(pageBytes, memoryBytes, false);
-  const kernels = instantiateKernels(compileKernelsNow(multiplier), memory);
+  const kernels = instantiateKernels(module, memory);
   const call = (name: string, ...numbers: readonly number[]): unknown => {
     const kernel = kernels.get(name);
     if (kernel === undefined) throw new KernelsError('start_failed', `no kernel is named ${name}`);

@@ -10,9 +10,7 @@ export { type Image, type ImageShape, imageChunkBytes } from './images.ts';
 export {
   createKernels,
   type Kernels,
-  type KernelsOptions,
   type ProvingKernels,
-  type ScanKernels,
 } from './kernels.ts';
 export { measureMultiplications } from './multiplication-rate.ts';
 export { KernelsError } from './runtime/errors.ts';
@@ -25,6 +23,7 @@ export {
   scalarBytes,
   scalarFieldOrder,
 } from './runtime/integers.ts';
+export type { KernelsOptions } from './runtime/kernel-options.ts';
 export { findBuiltin, moduleBeside } from './runtime/module-beside.ts';
 export type { TaskOptions } from './runtime/runtime.ts';
 export {
@@ -40,6 +39,7 @@ export {
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
 export type { PoseidonConstants } from './scan/poseidon.ts';
+export { createScanKernels, type OpenScanKernels, type ScanKernels } from './scan-kernels.ts';
 export { createProvingKernels } from './split/split-kernels.ts';
 export {
   countZkeyCoefficients,

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { findProcessors } from './kernels.ts';
 import { KernelsError } from './runtime/errors.ts';
 import { instantiateKernels } from './runtime/instantiate-kernels.ts';
 import { encodeIntegers, scalarBytes, scalarFieldOrder } from './runtime/integers.ts';
+import { findProcessors } from './runtime/kernel-options.ts';
 import { createKernelMemory } from './runtime/memory.ts';
-import { compileKernelsNow, detectMultiplier } from './runtime/wasm-module.ts';
+import { compileKernels, detectMultiplier } from './runtime/wasm-module.ts';
 import { elementBytes } from './scan/poseidon.ts';
 
 const count = 1 << 10;
@@ -25,11 +25,10 @@ const rounds = 4;
  * @param threads - default: all cores
  * @returns multiplications per second of that many threads, as if none slowed down another
  */
-export function measureMultiplications(threads = findProcessors()): number {
+export async function measureMultiplications(threads = findProcessors()): Promise<number> {
   const { memory, allocate, view } = createKernelMemory(pageBytes, memoryBytes, false);
-  const convert = instantiateKernels(compileKernelsNow(detectMultiplier()), memory).get(
-    'r_fromCanonical',
-  );
+  const module = await compileKernels('proving', detectMultiplier(), false);
+  const convert = instantiateKernels(module, memory).get('r_fromCanonical');
   if (convert === undefined)
     throw new KernelsError('start_failed', 'no kernel is named r_fromCanonical');
   const plain = allocate(count * scalarBytes);

@@ -30,7 +30,7 @@ afterEach(async () => {
 
 async function createRuntime(): Promise<Runtime> {
   const memory = createKernelMemory(reservedBytes, 2 ** 28);
-  const module = await compileKernels('integer');
+  const module = await compileKernels('proving', 'integer');
   const threads = await createThreads(2, { module, memory: memory.memory });
   const runtime: Runtime = { memory, threads, multiplier: 'integer' };
   started.push(runtime);

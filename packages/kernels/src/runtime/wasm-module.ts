@@ -3,25 +3,36 @@
 // Both modules export the same functions over the same memory format (codegen/README.md); constants depend on the
 // multiplier's R: the two modules never share a memory.
 
-import { bytesToHex } from '@noble/hashes/utils.js';
-import { WASM } from '../generated/wasm.ts';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { code as probeCode } from '../generated/probe.ts';
+import { code as smallCode } from '../generated/scan-integer.ts';
 import { canShareMemory } from './thread-port.ts';
 
 export type Multiplier = 'float' | 'integer';
 
-function decode(base64: string): Uint8Array<ArrayBuffer> {
-  // A browser has no Buffer.
-  return typeof Buffer === 'function'
-    ? Uint8Array.from(Buffer.from(base64, 'base64'))
-    : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-}
+/** `proving` has the curve and the transforms of a prover, `scan` Baby Jubjub and Poseidon. Both have the scalar field. */
+export type KernelSet = 'proving' | 'scan';
+
+/** Loaded when they are compiled, as files of their own: a page needs few of them. */
+const codes: Readonly<
+  Record<KernelSet, Readonly<Record<Multiplier, () => Promise<{ readonly code: string }>>>>
+> = {
+  proving: {
+    float: () => import('../generated/proving-float.ts'),
+    integer: () => import('../generated/proving-integer.ts'),
+  },
+  scan: {
+    float: () => import('../generated/scan-float.ts'),
+    integer: async () => ({ code: smallCode }),
+  },
+};
 
 /**
  * `float` if relaxed SIMD exists and its multiply-add rounds once, else `integer`. A probe tests the processor instead of the
  * engine's version: relaxed_madd may round twice on a processor without FMA.
  */
 export function detectMultiplier(): Multiplier {
-  const bytes = decode(WASM.probe);
+  const bytes = Uint8Array.from(hexToBytes(probeCode));
   if (!WebAssembly.validate(bytes)) return 'integer';
   const { probe } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
   return typeof probe === 'function' && (probe as () => unknown)() === 1 ? 'float' : 'integer';
@@ -32,8 +43,8 @@ const memoryImport = [...new TextEncoder().encode('\x06memory'), 2];
 const [flagUnshared, flagShared] = [1, 3];
 
 /** The bytes of a module that imports a memory of its own: the kernels use no atomic instruction, so one flag is the difference. */
-function decodeModule(multiplier: Multiplier, shared: boolean): Uint8Array<ArrayBuffer> {
-  const bytes = decode(WASM[multiplier]);
+function decodeModule(code: string, shared: boolean): Uint8Array<ArrayBuffer> {
+  const bytes = Uint8Array.from(hexToBytes(code));
   if (shared) return bytes;
   const flag = memoryImport.length;
   const at = bytes.findIndex(
@@ -46,23 +57,26 @@ function decodeModule(multiplier: Multiplier, shared: boolean): Uint8Array<Array
 }
 
 /**
- * Compiles the kernels at once: about 1 ms, because the engine compiles a function when it is first called. The module imports
- * `env.memory`, not shared, with at least one page.
+ * Compiles the scan kernels of the `integer` multiplier, the smallest code, at once: about 1 ms, because the engine compiles a
+ * function when it is first called. The module imports `env.memory`, not shared, with at least one page.
  */
-export function compileKernelsNow(multiplier: Multiplier): WebAssembly.Module {
-  return new WebAssembly.Module(decodeModule(multiplier, false));
+export function compileSmallKernels(): WebAssembly.Module {
+  return new WebAssembly.Module(decodeModule(smallCode, false));
 }
 
 /** Compiles the kernels. The module imports `env.memory`, with at least one page. @param shared - whether that memory is shared */
-export function compileKernels(
+export async function compileKernels(
+  set: KernelSet,
   multiplier: Multiplier,
   shared: boolean = canShareMemory(),
 ): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(decodeModule(multiplier, shared));
+  const { code } = await codes[set][multiplier]();
+  return await WebAssembly.compile(decodeModule(code, shared));
 }
 
-/** SHA-256 of the compiled code: another one may lay out its memory in another way. */
-export async function digestKernels(multiplier: Multiplier): Promise<string> {
-  const code = new TextEncoder().encode(WASM[multiplier]);
-  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', code)));
+/** SHA-256 of the compiled code of a prover: another one may lay out its memory in another way. */
+export async function digestProvingKernels(multiplier: Multiplier): Promise<string> {
+  const { code } = await codes.proving[multiplier]();
+  const bytes = new TextEncoder().encode(code);
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }

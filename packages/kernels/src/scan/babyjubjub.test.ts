@@ -4,12 +4,12 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createScanKernels, type ScanKernels } from '../kernels.ts';
 import { instantiateKernels } from '../runtime/instantiate-kernels.ts';
 import { createKernelMemory } from '../runtime/memory.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createThreads } from '../runtime/threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from '../runtime/wasm-module.ts';
+import { bindScanKernels, type ScanKernels } from '../scan-kernels.ts';
 import { pairsInTask, pointScratchBytes, recodeScalar } from './babyjubjub.ts';
 
 const { Point } = babyjubjub;
@@ -136,15 +136,16 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
 
   beforeAll(async () => {
     const memory = createKernelMemory(65_536, 2 ** 28);
-    const module = await compileKernels(multiplier);
+    const module = await compileKernels('scan', multiplier);
     const threads = await createThreads(2, { module, memory: memory.memory });
     runtime = { memory, threads, multiplier };
-    kernels = createScanKernels(runtime);
+    kernels = bindScanKernels(runtime);
   });
   afterAll(() => runtime.threads.close());
 
   it('has as much scratch memory as the kernels require', async () => {
-    const own = instantiateKernels(await compileKernels(multiplier), runtime.memory.memory);
+    const module = await compileKernels('scan', multiplier);
+    const own = instantiateKernels(module, runtime.memory.memory);
     expect(own.get('bj_scratchBytes')?.(pairsInTask)).toBe(pointScratchBytes);
   });
 

@@ -2,8 +2,9 @@
 // tests that circomlib's constants give circomlib's hashes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNumbers, decodeScalars, encodeScalars, R } from '../../test/quotient-oracle.ts';
-import { createDirectKernels } from '../direct-kernels.ts';
-import { createKernels, type Kernels } from '../kernels.ts';
+import { openDirectKernels } from '../direct-kernels.ts';
+import { compileKernels } from '../runtime/wasm-module.ts';
+import { createScanKernels, type OpenScanKernels } from '../scan-kernels.ts';
 import type { PoseidonConstants } from './poseidon.ts';
 
 const partialRoundCounts = 5;
@@ -56,10 +57,11 @@ function hashByDefinition(constants: PoseidonConstants, inputs: readonly bigint[
 }
 
 describe.each(['float', 'integer'] as const)('Poseidon, %s multiplier', (multiplier) => {
-  let kernels: Kernels;
-  const direct = createDirectKernels(multiplier);
+  let kernels: OpenScanKernels;
+  let direct: ReturnType<typeof openDirectKernels>;
   beforeAll(async () => {
-    kernels = await createKernels({ threads: 2, multiplier });
+    direct = openDirectKernels(await compileKernels('scan', multiplier, false));
+    kernels = await createScanKernels({ threads: 2, multiplier });
   });
   afterAll(() => kernels.close());
 

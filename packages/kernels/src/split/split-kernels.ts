@@ -7,14 +7,10 @@
  */
 import { addSums, requireTerms } from '../curve/msm.ts';
 import { type Image, imageChunkBytes } from '../images.ts';
-import {
-  createKernels,
-  type KernelsOptions,
-  type ProvingKernels,
-  prepareKernels,
-} from '../kernels.ts';
+import { createKernels, type ProvingKernels, prepareKernels } from '../kernels.ts';
 import { KernelsError } from '../runtime/errors.ts';
 import { scalarBytes } from '../runtime/integers.ts';
+import { describeInstructions, type KernelsOptions } from '../runtime/kernel-options.ts';
 import { createResident, type TaskOptions } from '../runtime/runtime.ts';
 import { canShareMemory } from '../runtime/thread-port.ts';
 import type { Rows } from '../scalars/rows.ts';
@@ -112,7 +108,7 @@ type ReadChunk = (position: number, into: Bytes) => Promise<void>;
 /** @throws KernelsError `start_failed`, `thread_file_missing` */
 export async function createSplitKernels(options: KernelsOptions = {}): Promise<ProvingKernels> {
   const prepared = await prepareKernels(options, false);
-  const { threads: workers, module, multiplier, maximumBytes, instructions } = prepared;
+  const { threads: workers, module, multiplier, maximumBytes } = prepared;
   let isLost = false;
   const links = Array.from({ length: workers }, () =>
     openHostLink({ module, multiplier, maximumBytes }, () => {
@@ -262,7 +258,7 @@ export async function createSplitKernels(options: KernelsOptions = {}): Promise<
   }
 
   return {
-    detail: `WebAssembly, ${workers} worker${workers === 1 ? '' : 's'} without shared memory (the page is not cross-origin isolated), ${instructions}`,
+    detail: `WebAssembly, ${workers} worker${workers === 1 ? '' : 's'} without shared memory (the page is not cross-origin isolated), ${describeInstructions(multiplier)}`,
     threads: workers,
     describeImageFormat: prepared.describeImageFormat,
     isQueue: true,

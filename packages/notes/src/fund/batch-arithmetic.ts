@@ -5,7 +5,7 @@
  * @module
  */
 import { type Field, hexToBytes, zeroField } from '@pool/core';
-import { createKernels } from '@pool/kernels';
+import { createScanKernels } from '@pool/kernels';
 import { hashPoseidonMany } from '../hash/scan-poseidon.ts';
 import { assertBatch, computeBatchRoots } from './batch-root.ts';
 
@@ -30,7 +30,7 @@ const one = Uint8Array.from({ length: keyBytes }, (_, place) => (place === 0 ? 1
 export async function createBatchArithmetic(
   options: { readonly threads?: number } = {},
 ): Promise<BatchArithmetic> {
-  const kernels = await createKernels({ ...options, maximumBytes });
+  const kernels = await createScanKernels({ ...options, maximumBytes });
   return {
     async computeBatchRoot(commitments) {
       assertBatch(commitments);

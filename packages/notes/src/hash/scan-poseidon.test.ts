@@ -1,4 +1,4 @@
-import { createKernels, type Kernels } from '@pool/kernels';
+import { createScanKernels, type OpenScanKernels } from '@pool/kernels';
 import fc from 'fast-check';
 import { poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6 } from 'poseidon-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,9 +9,9 @@ const references = [poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, posei
 const arities = references.map((reference, index) => ({ arity: index + 1, reference }));
 
 describe.each(['auto', 'integer'] as const)('hashPoseidonMany, %s multiplier', (multiplier) => {
-  let kernels: Kernels;
+  let kernels: OpenScanKernels;
   beforeAll(async () => {
-    kernels = await createKernels({ threads: 2, multiplier, maximumBytes: 2 ** 28 });
+    kernels = await createScanKernels({ threads: 2, multiplier, maximumBytes: 2 ** 28 });
   });
   afterAll(() => kernels.close());
 

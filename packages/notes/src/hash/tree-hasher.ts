@@ -5,7 +5,7 @@
  * @module
  */
 import type { Field } from '@pool/core';
-import { createKernels, type Kernels } from '@pool/kernels';
+import { createScanKernels, type OpenScanKernels } from '@pool/kernels';
 import { poseidon } from './poseidon.ts';
 import { hashPoseidonMany } from './scan-poseidon.ts';
 
@@ -30,10 +30,10 @@ const maximumBytes = 32 * 1024 * 1024;
 
 /** The thread is started when there is work for it. */
 export function createTreeHasher(): TreeHasher {
-  let started: Promise<Kernels> | undefined;
+  let started: Promise<OpenScanKernels> | undefined;
 
-  function start(): Promise<Kernels> {
-    const kernels = started ?? createKernels({ threads: 1, maximumBytes });
+  function start(): Promise<OpenScanKernels> {
+    const kernels = started ?? createScanKernels({ threads: 1, maximumBytes });
     started = kernels;
     // The next level tries again.
     kernels.catch(() => {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AssetId, Field } from '@pool/core';
-import { createKernels } from '@pool/kernels';
+import { createScanKernels } from '@pool/kernels';
 import { hashPoseidonMany } from '../hash/scan-poseidon.ts';
 import type { HashPairs } from '../hash/tree-hasher.ts';
 import { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
@@ -44,7 +44,7 @@ export type NoteScanner = {
 export async function createNoteScanner(
   options: { readonly threads?: number } = {},
 ): Promise<NoteScanner> {
-  const kernels = await createKernels(options);
+  const kernels = await createScanKernels(options);
   return {
     detail: kernels.detail,
     scan: (input, scanOptions = {}) => scanNotes(input, { ...scanOptions, kernels }),

@@ -6,7 +6,7 @@ import {
   type Field,
   hexToBytes,
 } from '@pool/core';
-import { createKernels, type Kernels } from '@pool/kernels';
+import { createScanKernels, type OpenScanKernels } from '@pool/kernels';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import badKeys from '../../../../vectors/encryption-key.json' with { type: 'json' };
@@ -148,9 +148,9 @@ function openEach(notes: readonly ServedNote[], key = viewingKey): ScannedNote<S
 }
 
 describe.each(['auto', 'integer'] as const)('scanNotes, %s multiplier', (multiplier) => {
-  let kernels: Kernels;
+  let kernels: OpenScanKernels;
   beforeAll(async () => {
-    kernels = await createKernels({ threads: 2, multiplier, maximumBytes: 2 ** 28 });
+    kernels = await createScanKernels({ threads: 2, multiplier, maximumBytes: 2 ** 28 });
   });
   afterAll(() => kernels.close());
 

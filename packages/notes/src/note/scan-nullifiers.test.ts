@@ -1,12 +1,12 @@
 import { parseField } from '@pool/core';
-import { createKernels } from '@pool/kernels';
+import { createScanKernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/note.json' with { type: 'json' };
 import { computeNullifiers } from './scan-nullifiers.ts';
 
-let kernels: Awaited<ReturnType<typeof createKernels>>;
+let kernels: Awaited<ReturnType<typeof createScanKernels>>;
 beforeAll(async () => {
-  kernels = await createKernels({ threads: 1 });
+  kernels = await createScanKernels({ threads: 1 });
 });
 afterAll(() => kernels.close());
 

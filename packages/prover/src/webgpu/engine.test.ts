@@ -371,10 +371,10 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     expect(opened.measurements).toEqual(kept);
     await opened.engine.close();
     const software = { allowSoftwareAdapter: true, layout: layout.name, cacheDir };
-    expect(await createWebGpuEngine({ ...software, measureProcessor: () => 124e9 })).toEqual({
+    expect(await createWebGpuEngine({ ...software, measureProcessor: async () => 124e9 })).toEqual({
       reason: expect.stringMatching(/SwiftShader.*: 123 billion .*, the processor 124 billion/),
     });
-    const faster = await createWebGpuEngine({ ...software, measureProcessor: () => 122e9 });
+    const faster = await createWebGpuEngine({ ...software, measureProcessor: async () => 122e9 });
     expect('engine' in faster).toBe(true);
     if ('engine' in faster) await faster.engine.close();
     await rm(cacheDir, { recursive: true, force: true });

@@ -48,7 +48,7 @@ export type WebGpuEngineOptions = {
    * Multiplications per second of the processor, measured when there is a device. A device with fewer is not used. Default: every
    * device is used.
    */
-  readonly measureProcessor?: (() => number) | undefined;
+  readonly measureProcessor?: (() => Promise<number>) | undefined;
 };
 
 export type WebGpuEngine =
@@ -91,7 +91,7 @@ export async function createWebGpuEngine(options: WebGpuEngineOptions = {}): Pro
   try {
     const measurements = await measure(gpu, options);
     const { name, multiplicationsPerSecond = 0 } = chooseLayout(measurements);
-    const ofProcessor = options.measureProcessor?.() ?? 0;
+    const ofProcessor = (await options.measureProcessor?.()) ?? 0;
     if (multiplicationsPerSecond < ofProcessor) {
       gpu.close();
       const rates = [multiplicationsPerSecond, ofProcessor]
