@@ -1,26 +1,56 @@
 /**
  * Leaves parts of libraries out of the page that it never calls, and that a bundler cannot see to be unused. Each is replaced by the least
- * that its importers take from it.
+ * that its importers take from it. A library that no longer has a part stops the build.
  *
  * @module
  */
 import type { Plugin } from 'vite';
 
-const parts: readonly (readonly [file: RegExp, instead: string])[] = [
-  // The names of ENS, of ethers. Addresses of the page are hexadecimal.
+/** Files, and what takes their place. */
+const files: readonly (readonly [file: RegExp, instead: string])[] = [
+  // Names of ENS, of ethers. Addresses of the page are hexadecimal.
   [
     /\/ens-normalize\/dist\/index\.mjs$/u,
     'export function ens_normalize() { throw new Error("the page knows no names"); }',
   ],
-  // Reports on a parse and how it went, of the parser of EIP-4361 texts. It makes none unless it is given them.
+  [
+    /\/ethers\/lib\.esm\/providers\/ens-resolver\.js$/u,
+    `export class EnsResolver { static async fromName() { return null; } }
+     export class MulticoinProviderPlugin {}`,
+  ],
+  // Reports on a parse, of the parser of EIP-4361 texts. It makes none unless it is given them.
   [/\/apg-js\/src\/apg-lib\/(?:stats|trace)\.js$/u, 'module.exports = function () {};'],
   [/\/apg-js\/src\/apg-lib\/emitcss\.js$/u, 'module.exports = () => "";'],
+  // Its conversions between encodings, on a Buffer for browsers. It takes two of them: text to characters and back.
+  [
+    /\/apg-js\/src\/apg-conv-api\/converter\.js$/u,
+    `exports.decode = (_type, text) => {
+       if (!text.isWellFormed()) throw new RangeError("the text has half a character");
+       return Array.from(text, (character) => character.codePointAt(0));
+     };
+     exports.encode = (_type, characters) =>
+       characters.map((character) => String.fromCodePoint(character)).join("");`,
+  ],
 ];
+
+/** The grammar as text, which the parser of EIP-4361 texts carries beside the compiled one. */
+const parser = /\/siwe-parser\/dist\/parsers\.mjs$/u;
+const grammarText = /let e = "";\s*return e \+= "; LDT [\s\S]*?\\r\\n", e;/u;
+
+/** What takes the place of a file. Undefined: nothing does. @param id - its path */
+export function findInstead(id: string): string | undefined {
+  return files.find(([file]) => file.test(id))?.[1];
+}
 
 export function sparePartsPlugin(): Plugin {
   return {
     name: 'pool-spare-parts',
     enforce: 'pre',
-    load: (id) => parts.find(([file]) => file.test(id))?.[1],
+    load: findInstead,
+    transform(code, id) {
+      if (!parser.test(id)) return undefined;
+      if (!grammarText.test(code)) throw new Error(`${id} has no text of its grammar`);
+      return { code: code.replace(grammarText, 'return "";'), map: null };
+    },
   };
 }

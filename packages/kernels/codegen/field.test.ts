@@ -1,7 +1,7 @@
 // Every field operation, of both fields and both multipliers, against BigInt.
 import { afterAll, describe, expect, it } from 'vitest';
 import { instantiateKernels } from '../src/runtime/instantiate-kernels.ts';
-import { compileKernels, type Multiplier } from '../src/runtime/wasm-module.ts';
+import { compileKernels, type Multiplier, provingSet } from '../src/runtime/wasm-module.ts';
 import { baseModulus, invert, modulo, scalarModulus } from './constants.ts';
 
 const chunkSize = 4096;
@@ -56,7 +56,7 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
     return value;
   };
 
-  const ready = compileKernels('proving', multiplier).then((module) =>
+  const ready = compileKernels(provingSet, multiplier).then((module) =>
     instantiateKernels(module, memory),
   );
   afterAll(() => ready);

@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createDirectKernels, openDirectKernels } from './direct-kernels.ts';
 import { encodeIntegers } from './runtime/integers.ts';
-import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
+import {
+  compileKernels,
+  detectMultiplier,
+  type Multiplier,
+  scanSet,
+} from './runtime/wasm-module.ts';
 import { recodeScalar } from './scan/babyjubjub.ts';
 
 const { Point } = babyjubjub;
@@ -23,7 +28,7 @@ const multipliers: readonly Multiplier[] =
   detectMultiplier() === 'float' ? ['float', 'integer'] : ['integer'];
 
 describe.each(multipliers)('multiplyPoints, %s multiplier', async (multiplier) => {
-  const module = await compileKernels('scan', multiplier, false);
+  const module = await compileKernels(scanSet, multiplier, false);
   const { multiplyPoints } = openDirectKernels(module);
 
   it('multiplies one point and two like noble', () => {

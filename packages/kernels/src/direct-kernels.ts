@@ -11,7 +11,12 @@ import { KernelsError } from './runtime/errors.ts';
 import { instantiateKernels } from './runtime/instantiate-kernels.ts';
 import { decodeInteger, encodeIntegers, scalarBytes } from './runtime/integers.ts';
 import { createKernelMemory } from './runtime/memory.ts';
-import { compileKernels, compileSmallKernels, detectMultiplier } from './runtime/wasm-module.ts';
+import {
+  compileKernels,
+  compileSmallKernels,
+  detectMultiplier,
+  scanSet,
+} from './runtime/wasm-module.ts';
 import { recodeScalar } from './scan/babyjubjub.ts';
 import { elementBytes, listConstants, type PoseidonConstants, pairBytes } from './scan/poseidon.ts';
 
@@ -70,7 +75,7 @@ export function createDirectKernels(): DirectKernels {
   };
   const loadFastest = async (): Promise<void> => {
     try {
-      current = openDirectKernels(await compileKernels('scan', 'float', false));
+      current = openDirectKernels(await compileKernels(scanSet, 'float', false));
     } catch {
       // A page whose server is gone cannot load it. The small code does the same.
     }

@@ -13,7 +13,12 @@ import { createKernelMemory, reservedBytes } from './runtime/memory.ts';
 import type { Bound, Runtime } from './runtime/runtime.ts';
 import { canShareMemory } from './runtime/thread-port.ts';
 import { createThreads } from './runtime/threads.ts';
-import { compileKernels, digestProvingKernels, type Multiplier } from './runtime/wasm-module.ts';
+import {
+  compileKernels,
+  digestProvingKernels,
+  type Multiplier,
+  provingSet,
+} from './runtime/wasm-module.ts';
 import type { ScalarVector } from './scalars/scalars.ts';
 import { combineScalars, computeLagrangeBasis, multiplyColumns } from './scalars/setup-scalars.ts';
 
@@ -56,7 +61,7 @@ export type Kernels = ProvingKernels & {
 /** The options with their defaults, and the compiled kernels of a prover. */
 export async function prepareKernels(options: KernelsOptions, shared: boolean) {
   const { threads, maximumBytes, multiplier } = completeOptions(options);
-  const module = await compileKernels('proving', multiplier, shared);
+  const module = await compileKernels(provingSet, multiplier, shared);
   return {
     ...{ threads, maximumBytes, multiplier, module },
     describeImageFormat: async () =>

@@ -8,7 +8,7 @@ import { instantiateKernels } from './runtime/instantiate-kernels.ts';
 import { encodeIntegers, scalarBytes, scalarFieldOrder } from './runtime/integers.ts';
 import { findProcessors } from './runtime/kernel-options.ts';
 import { createKernelMemory } from './runtime/memory.ts';
-import { compileKernels, detectMultiplier } from './runtime/wasm-module.ts';
+import { compileKernels, detectMultiplier, provingSet } from './runtime/wasm-module.ts';
 import { elementBytes } from './scan/poseidon.ts';
 
 const count = 1 << 10;
@@ -27,7 +27,7 @@ const rounds = 4;
  */
 export async function measureMultiplications(threads = findProcessors()): Promise<number> {
   const { memory, allocate, view } = createKernelMemory(pageBytes, memoryBytes, false);
-  const module = await compileKernels('proving', detectMultiplier(), false);
+  const module = await compileKernels(provingSet, detectMultiplier(), false);
   const convert = instantiateKernels(module, memory).get('r_fromCanonical');
   if (convert === undefined)
     throw new KernelsError('start_failed', 'no kernel is named r_fromCanonical');

@@ -11,7 +11,7 @@ import { createKernelMemory, type KernelMemory, reservedBytes } from './runtime/
 import type { Bound, Runtime } from './runtime/runtime.ts';
 import { canShareMemory } from './runtime/thread-port.ts';
 import { createThreads } from './runtime/threads.ts';
-import { compileKernels } from './runtime/wasm-module.ts';
+import { compileKernels, scanSet } from './runtime/wasm-module.ts';
 import { multiplyPackedPoints, openSealedBoxes } from './scan/babyjubjub.ts';
 import { createPoseidonHasher, type PoseidonHasher } from './scan/poseidon.ts';
 
@@ -47,7 +47,7 @@ async function startScanKernels(
   { threads: wanted, maximumBytes, multiplier }: ReturnType<typeof completeOptions>,
   shared: boolean,
 ): Promise<Started> {
-  const module = await compileKernels('scan', multiplier, shared);
+  const module = await compileKernels(scanSet, multiplier, shared);
   const memory = createKernelMemory(reservedBytes, maximumBytes, shared);
   const threads = await createThreads(wanted, { module, memory: memory.memory });
   const runtime: Runtime = { threads, memory, multiplier };

@@ -10,7 +10,7 @@ import { createKernels } from './kernels.ts';
 import { createKernelMemory } from './runtime/memory.ts';
 import type { Runtime, TaskOptions } from './runtime/runtime.ts';
 import { createThreads } from './runtime/threads.ts';
-import { compileKernels } from './runtime/wasm-module.ts';
+import { compileKernels, provingSet } from './runtime/wasm-module.ts';
 import { createDomain } from './scalars/domain.ts';
 import { computeQuotient } from './scalars/quotient.ts';
 import { loadRows } from './scalars/rows.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 async function createRuntime(): Promise<Runtime> {
   const memory = createKernelMemory(reservedBytes, 2 ** 28);
-  const module = await compileKernels('proving', 'integer');
+  const module = await compileKernels(provingSet, 'integer');
   const threads = await createThreads(2, { module, memory: memory.memory });
   const runtime: Runtime = { memory, threads, multiplier: 'integer' };
   started.push(runtime);

@@ -10,21 +10,19 @@ import { canShareMemory } from './thread-port.ts';
 
 export type Multiplier = 'float' | 'integer';
 
-/** `proving` has the curve and the transforms of a prover, `scan` Baby Jubjub and Poseidon. Both have the scalar field. */
-export type KernelSet = 'proving' | 'scan';
+/** A set of kernels, by multiplier. Each module is loaded when it is compiled, as a file of its own: a page needs few of them. */
+export type KernelSet = Readonly<Record<Multiplier, () => Promise<{ readonly code: string }>>>;
 
-/** Loaded when they are compiled, as files of their own: a page needs few of them. */
-const codes: Readonly<
-  Record<KernelSet, Readonly<Record<Multiplier, () => Promise<{ readonly code: string }>>>>
-> = {
-  proving: {
-    float: () => import('../generated/proving-float.ts'),
-    integer: () => import('../generated/proving-integer.ts'),
-  },
-  scan: {
-    float: () => import('../generated/scan-float.ts'),
-    integer: async () => ({ code: smallCode }),
-  },
+/** The curve and the transforms of a prover, and both fields. */
+export const provingSet: KernelSet = {
+  float: () => import('../generated/proving-float.ts'),
+  integer: () => import('../generated/proving-integer.ts'),
+};
+
+/** Baby Jubjub, Poseidon, and the scalar field. */
+export const scanSet: KernelSet = {
+  float: () => import('../generated/scan-float.ts'),
+  integer: async () => ({ code: smallCode }),
 };
 
 /**
@@ -70,13 +68,13 @@ export async function compileKernels(
   multiplier: Multiplier,
   shared: boolean = canShareMemory(),
 ): Promise<WebAssembly.Module> {
-  const { code } = await codes[set][multiplier]();
+  const { code } = await set[multiplier]();
   return await WebAssembly.compile(decodeModule(code, shared));
 }
 
 /** SHA-256 of the compiled code of a prover: another one may lay out its memory in another way. */
 export async function digestProvingKernels(multiplier: Multiplier): Promise<string> {
-  const { code } = await codes.proving[multiplier]();
+  const { code } = await provingSet[multiplier]();
   const bytes = new TextEncoder().encode(code);
   return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }

@@ -8,7 +8,12 @@ import { instantiateKernels } from '../runtime/instantiate-kernels.ts';
 import { createKernelMemory } from '../runtime/memory.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createThreads } from '../runtime/threads.ts';
-import { compileKernels, detectMultiplier, type Multiplier } from '../runtime/wasm-module.ts';
+import {
+  compileKernels,
+  detectMultiplier,
+  type Multiplier,
+  scanSet,
+} from '../runtime/wasm-module.ts';
 import { bindScanKernels, type ScanKernels } from '../scan-kernels.ts';
 import { pairsInTask, pointScratchBytes, recodeScalar } from './babyjubjub.ts';
 
@@ -136,7 +141,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
 
   beforeAll(async () => {
     const memory = createKernelMemory(65_536, 2 ** 28);
-    const module = await compileKernels('scan', multiplier);
+    const module = await compileKernels(scanSet, multiplier);
     const threads = await createThreads(2, { module, memory: memory.memory });
     runtime = { memory, threads, multiplier };
     kernels = bindScanKernels(runtime);
@@ -144,7 +149,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
   afterAll(() => runtime.threads.close());
 
   it('has as much scratch memory as the kernels require', async () => {
-    const module = await compileKernels('scan', multiplier);
+    const module = await compileKernels(scanSet, multiplier);
     const own = instantiateKernels(module, runtime.memory.memory);
     expect(own.get('bj_scratchBytes')?.(pairsInTask)).toBe(pointScratchBytes);
   });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNumbers, decodeScalars, encodeScalars, R } from '../../test/quotient-oracle.ts';
 import { openDirectKernels } from '../direct-kernels.ts';
-import { compileKernels } from '../runtime/wasm-module.ts';
+import { compileKernels, scanSet } from '../runtime/wasm-module.ts';
 import { createScanKernels, type OpenScanKernels } from '../scan-kernels.ts';
 import type { PoseidonConstants } from './poseidon.ts';
 
@@ -60,7 +60,7 @@ describe.each(['float', 'integer'] as const)('Poseidon, %s multiplier', (multipl
   let kernels: OpenScanKernels;
   let direct: ReturnType<typeof openDirectKernels>;
   beforeAll(async () => {
-    direct = openDirectKernels(await compileKernels('scan', multiplier, false));
+    direct = openDirectKernels(await compileKernels(scanSet, multiplier, false));
     kernels = await createScanKernels({ threads: 2, multiplier });
   });
   afterAll(() => kernels.close());
