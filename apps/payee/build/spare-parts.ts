@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
 /** Files, and what takes their place. */
@@ -21,32 +22,21 @@ const files: readonly (readonly [file: RegExp, instead: string])[] = [
   // Reports on a parse, of the parser of EIP-4361 texts. It makes none unless it is given them.
   [/\/apg-js\/src\/apg-lib\/(?:stats|trace)\.js$/u, 'module.exports = function () {};'],
   [/\/apg-js\/src\/apg-lib\/emitcss\.js$/u, 'module.exports = () => "";'],
-  // Its conversions between encodings, on a Buffer for browsers. It takes two of them: text to characters and back.
-  [
-    /\/apg-js\/src\/apg-conv-api\/converter\.js$/u,
-    `exports.decode = (_type, text) => {
-       if (!text.isWellFormed()) throw new RangeError("the text has half a character");
-       return Array.from(text, (character) => character.codePointAt(0));
-     };
-     exports.encode = (_type, characters) =>
-       characters.map((character) => String.fromCodePoint(character)).join("");`,
-  ],
 ];
 
 /** The grammar as text, which the parser of EIP-4361 texts carries beside the compiled one. */
 const parser = /\/siwe-parser\/dist\/parsers\.mjs$/u;
 const grammarText = /let e = "";\s*return e \+= "; LDT [\s\S]*?\\r\\n", e;/u;
 
-/** What takes the place of a file. Undefined: nothing does. @param id - its path */
-export function findInstead(id: string): string | undefined {
-  return files.find(([file]) => file.test(id))?.[1];
-}
+const converter = /\/apg-conv-api\/converter$/u;
 
 export function sparePartsPlugin(): Plugin {
   return {
     name: 'pool-spare-parts',
     enforce: 'pre',
-    load: findInstead,
+    resolveId: (source) =>
+      converter.test(source) ? join(import.meta.dirname, 'characters.ts') : undefined,
+    load: (id) => files.find(([file]) => file.test(id))?.[1],
     transform(code, id) {
       if (!parser.test(id)) return undefined;
       if (!grammarText.test(code)) throw new Error(`${id} has no text of its grammar`);
