@@ -10,6 +10,7 @@ export type { FileInput } from './base/file-input.ts';
 export type {
   ArtifactSource,
   Groth16Proof,
+  LoadRequest,
   ProofProgress,
   ProofResult,
   ProofStage,

@@ -3,12 +3,17 @@
  *
  * @module
  */
-import type { CircuitName } from '@pool/core';
+import type { CircuitName, SpendCircuit } from '@pool/core';
 import { createProver, type VerificationKey } from '@pool/prover';
 import { createCircuitProver, type SpendProverPort } from '@pool/wallet';
 
-/** Nothing is loaded before the first proof. @param page - folder of the page */
-export function createPageProver(page: URL): SpendProverPort {
+export type PageProver = SpendProverPort & {
+  /** Loads key and program of a circuit, and starts the threads. @throws ProverError */
+  prepare(circuit: SpendCircuit, onProgress: (fraction: number) => void): Promise<void>;
+};
+
+/** Nothing is loaded before it is needed. @param page - folder of the page */
+export function createPageProver(page: URL): PageProver {
   const fileOf = (circuit: CircuitName, file: string): string =>
     new URL(`circuits/${circuit}/${file}`, page).href;
 
@@ -28,5 +33,10 @@ export function createPageProver(page: URL): SpendProverPort {
     },
     keyCacheDir: 'proving-keys',
   });
-  return createCircuitProver(prover, 'real', readVerificationKey);
+  return {
+    ...createCircuitProver(prover, 'real', readVerificationKey),
+    async prepare(circuit, onProgress) {
+      await prover.ready({ circuit, onProgress: (_stage, fraction) => onProgress(fraction) });
+    },
+  };
 }

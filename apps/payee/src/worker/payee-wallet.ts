@@ -4,14 +4,17 @@
  * @module
  */
 import type { HistoryEntry } from '@pool/api';
-import { type EvmAddress, errorCodeOf, PoolError, parseWalletPub } from '@pool/core';
-import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
 import {
-  type Contact as KnownContact,
-  type SpendEvent,
-  type SpendProverPort,
-  serializeDisclosure,
-} from '@pool/wallet';
+  type EvmAddress,
+  errorCodeOf,
+  PoolError,
+  parseWalletPub,
+  type SpendCircuit,
+  spendCircuits,
+  spendShapes,
+} from '@pool/core';
+import { createEdgeClient, enrolWallet } from '@pool/platform-client/browser';
+import { type Contact as KnownContact, type SpendEvent, serializeDisclosure } from '@pool/wallet';
 import {
   type BrowserWallet,
   type ExitOptions,
@@ -25,6 +28,7 @@ import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
 import { mintEdgeKey } from './edge-keys.ts';
 import { acceptInvitation, createInviters } from './invitations.ts';
+import { createLateProver } from './late-prover.ts';
 import { namePayers } from './payers.ts';
 import type { Place } from './place.ts';
 import { fetchPlatform } from './platform-fetch.ts';
@@ -50,7 +54,9 @@ export async function openPayeeWallet(
   const { chain, evidence, platformUrl, page } = place;
   const { walletPub, address, encryptionPublicKey } = account;
   const { pool, tokens } = chain.settings;
-  const prover = createLateProver(page);
+  const prover = createLateProver(async () =>
+    (await import('./page-prover.ts')).createPageProver(page),
+  );
   const openWallet = (exit?: ExitOptions): Promise<BrowserWallet> =>
     openBrowserWallet({
       ...{ account, chain, evidence, prover, exit },
@@ -173,6 +179,9 @@ export async function openPayeeWallet(
         throw new PoolError('platform_unreachable', 'the platform would not send the withdrawal');
       }
       const { earlier } = await wallet.chooseKey(withdrawal);
+      // While it is read.
+      const circuit = findCircuit(receipt.nullifiers.length);
+      if (circuit !== undefined) prover.prepare(circuit);
       return { earlier, changeAmount: BigInt(receipt.changeAmount), feeAmount: 0n, gas };
     },
     async withdraw({ known, ...withdrawal }, onProgress) {
@@ -205,24 +214,9 @@ export async function openPayeeWallet(
   };
 }
 
-/** The prover is loaded for the first proof. @param page - folder of the page */
-function createLateProver(page: URL): SpendProverPort {
-  const load = async () => (await import('./page-prover.ts')).createPageProver(page);
-  let loaded: ReturnType<typeof load> | undefined;
-  async function find(): Promise<SpendProverPort> {
-    loaded ??= load();
-    try {
-      return await loaded;
-    } catch (error) {
-      loaded = undefined;
-      throw error;
-    }
-  }
-  return {
-    mode: 'real',
-    prove: async (...request) => (await find()).prove(...request),
-    verify: async (...proof) => (await find()).verify(...proof),
-  };
+/** The smallest one that spends so many notes: a withdrawal has no payees. */
+function findCircuit(notes: number): SpendCircuit | undefined {
+  return spendCircuits.find((name) => notes <= spendShapes[name].inputs);
 }
 
 function toContact({ label, walletPub }: KnownContact): Contact {

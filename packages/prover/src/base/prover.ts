@@ -72,14 +72,22 @@ export type ProveRequest<C extends string = string> = {
     }
 );
 
+/** What the next proof of a circuit needs. */
+export type LoadRequest<C extends string = string> = Pick<
+  ProveRequest<C>,
+  'signal' | 'onProgress'
+> & { readonly circuit: C | ProvingArtifact };
+
 export type Prover<C extends string = string> = {
   /** What the prover runs on now. It can change when a device goes away. */
   readonly accelerator: AcceleratorDescription;
   /**
    * Starts the engine, so that the first proof is faster, and describes it.
-   * @throws ProverError `accelerator_unavailable`, `proof_failed`, `prover_closed`
+   * @param ahead - a circuit whose key and witness program are loaded too. A proof that is asked for meanwhile waits for them. Its progress
+   *   is that of the key, as the stage `proof`
+   * @throws ProverError `accelerator_unavailable`, `proof_failed`, `prover_closed`; with `ahead`, those of `prove` about files
    */
-  readonly ready: () => Promise<AcceleratorDescription>;
+  readonly ready: (ahead?: LoadRequest<C>) => Promise<AcceleratorDescription>;
   /**
    * Makes a proof and verifies it before returning it. One proof runs at a time. Further calls wait; those of one circuit run
    * together.

@@ -152,6 +152,45 @@ describe('memory', () => {
   });
 });
 
+describe('a circuit that is loaded ahead', () => {
+  it('is ready for the next proof, also for one that is asked for meanwhile', async () => {
+    const { prover, cpu } = setUp();
+    const said: [string, number][] = [];
+    const onProgress = (stage: string, fraction: number) => said.push([stage, fraction]);
+    const loading = prover.ready({ circuit: factors, onProgress });
+    const proving = prover.prove({ circuit: factors, input });
+    expect(await loading).toEqual({ kind: 'cpu', detail: 'oracle cpu' });
+    expect([said[0], said.at(-1)]).toEqual([
+      ['queued', 0],
+      ['proof', 1],
+    ]);
+    await proving;
+    await prover.prove({ circuit: factors, input });
+    expect(cpu.counts).toMatchObject({ loads: 1, calls: 2 });
+    expect(prover.metrics()).toMatchObject({ proofs: 2, failures: 0 });
+    await prover.close();
+  });
+
+  it('is refused like a proof of it', async () => {
+    const { prover, cpu } = setUp();
+    const { verificationKey } = squares;
+    for (const [ahead, code] of [
+      [{ circuit: { ...factors, verificationKey } }, 'artifacts_mismatch'],
+      [{ circuit: { ...factors, wasm: factors.zkey } }, 'witness_program_malformed'],
+      [{ circuit: factors, signal: AbortSignal.abort() }, 'proof_aborted'],
+      [{ circuit: {} as never }, 'argument_invalid'],
+    ] as const) {
+      await expect(prover.ready(ahead)).rejects.toEqual(failure(code));
+    }
+    const closed = expect(prover.ready({ circuit: squares })).rejects.toEqual(
+      failure('prover_closed'),
+    );
+    await prover.close();
+    await closed;
+    expect(cpu.counts.closes).toBe(1);
+  });
+});
+
 describe('a device', () => {
   const lost = () => {
     throw new ProverError('accelerator_lost', 'gone', { retryable: true });

@@ -11,6 +11,7 @@ import { describeFile } from '../base/file-input.ts';
 import type { KeyStore } from '../base/key-store.ts';
 import type {
   ArtifactSource,
+  LoadRequest,
   ProofProgress,
   ProofResult,
   ProveRequest,
@@ -32,9 +33,9 @@ import {
   type WitnessLimits,
 } from '../witness/witness-runner.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
-import { makeProof, type ProofTask } from './make-proof.ts';
+import { loadKey, makeProof, type ProofTask } from './make-proof.ts';
 import { createProofQueue } from './proof-queue.ts';
-import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
+import { createProofStatistics } from './proof-statistics.ts';
 import { verifyProof } from './verify-proof.ts';
 
 declare const Worker: WebWorkerConstructor;
@@ -184,10 +185,12 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     return artifact;
   };
 
-  /** Waits for its turn and proves. An abort while waiting removes the job from the queue. */
-  const takeTurn = (task: ProofTask, timer: ProofTimer): Promise<ProofResult> =>
+  /** Waits for its turn and works. An abort while waiting removes the job from the queue. */
+  const takeTurn = <T>(
+    { artifact, signal }: Pick<ProofTask, 'artifact' | 'signal'>,
+    work: () => Promise<T>,
+  ): Promise<T> =>
     new Promise((resolve, reject) => {
-      const { artifact, signal } = task;
       const leave = () => {
         queue.remove(job);
         reject(signal.reason instanceof Error ? signal.reason : closedError());
@@ -195,10 +198,9 @@ export function createEngineProver<C extends string>(options: EngineProverOption
       const job: Job = {
         start: async () => {
           signal.removeEventListener('abort', leave);
-          timer.start();
           try {
             signal.throwIfAborted();
-            resolve(await makeProof(parts, task));
+            resolve(await work());
           } catch (error) {
             reject(
               error instanceof Error
@@ -237,9 +239,12 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     return { artifact, makeWitness, isWitnessGiven: false };
   };
 
-  const prove = async (request: ProveRequest<C>): Promise<ProofResult> => {
+  /** Ends with the caller's signal and with the prover. */
+  const joinWork = async <T>(
+    request: Pick<ProveRequest<C>, 'signal' | 'onProgress'>,
+    work: (signal: AbortSignal, onProgress: ProofProgress) => Promise<T>,
+  ): Promise<T> => {
     const { signal, fail, release } = joinCaller(request.signal, closing.signal);
-    const timer = statistics.open(request.circuit);
     /** The engine calls this in the middle of its work, so it must not throw. */
     const onProgress: ProofProgress = (stage, fraction) => {
       try {
@@ -251,17 +256,52 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     try {
       signal.throwIfAborted();
       onProgress('queued', 0);
-      const prepared = await prepare(request, onProgress, signal);
-      const result = await takeTurn({ ...prepared, signal, onProgress }, timer);
+      const result = await work(signal, onProgress);
       signal.throwIfAborted();
+      return result;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      release();
+    }
+  };
+
+  const prove = async (request: ProveRequest<C>): Promise<ProofResult> => {
+    const timer = statistics.open(request.circuit);
+    try {
+      const result = await joinWork(request, async (signal, onProgress) => {
+        const task = { ...(await prepare(request, onProgress, signal)), signal, onProgress };
+        return await takeTurn(task, () => {
+          timer.start();
+          return makeProof(parts, task);
+        });
+      });
       timer.finish();
       return result;
     } catch (error) {
-      const reason: unknown = signal.aborted ? signal.reason : error;
-      timer.fail(reason);
-      throw reason;
+      timer.fail(error);
+      throw error;
+    }
+  };
+
+  const load = (request: LoadRequest<C>): Promise<void> =>
+    joinWork(request, async (signal, onProgress) => {
+      const artifact = await locate(request.circuit, onProgress, signal);
+      const task = { artifact, signal, onProgress };
+      await Promise.all([
+        witnesses.prepare(artifact.wasm, signal),
+        takeTurn(task, () => loadKey(parts, task)),
+      ]);
+    });
+
+  /** `close` waits for it. */
+  const track = async <T>(call: Promise<T>): Promise<T> => {
+    const settled = call.catch(() => undefined);
+    calls.add(settled);
+    try {
+      return await call;
     } finally {
-      release();
+      calls.delete(settled);
     }
   };
 
@@ -276,9 +316,13 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     get accelerator() {
       return description;
     },
-    ready: async () => {
+    ready: async (ahead) => {
       if (closing.signal.aborted) {
         throw closedError();
+      }
+      if (ahead !== undefined) {
+        assertProveRequest({ ...ahead, input: {} });
+        await track(load(ahead));
       }
       const { engine } = await keeper.current();
       if (closing.signal.aborted) {
@@ -291,14 +335,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
         throw closedError();
       }
       assertProveRequest(request);
-      const call = prove(request);
-      const settled = call.catch(() => undefined);
-      calls.add(settled);
-      try {
-        return await call;
-      } finally {
-        calls.delete(settled);
-      }
+      return await track(prove(request));
     },
     verify: (verificationKey, publicSignals, proof) =>
       Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),

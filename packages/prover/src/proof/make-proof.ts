@@ -160,7 +160,7 @@ type TakenKey = {
 /** @param signal - ends the loading */
 async function takeKey(
   { assembler }: ProofParts,
-  { artifact, signal: caller }: ProofTask,
+  { artifact, signal: caller }: Pick<ProofTask, 'artifact' | 'signal'>,
   { keys }: EngineSlot,
   zkey: IdentifiedFile,
   phases: Phases,
@@ -223,6 +223,24 @@ function loadAhead(parts: ProofParts, task: ProofTask, identifying: Promise<Iden
       await taking?.catch(() => undefined);
     },
   };
+}
+
+/**
+ * Starts the engine and loads the key, which the next proof finds in memory.
+ * @throws ProverError; the signal's reason
+ */
+export async function loadKey(
+  parts: ProofParts,
+  task: Pick<ProofTask, 'artifact' | 'signal' | 'onProgress'>,
+): Promise<void> {
+  const { artifact, onProgress } = task;
+  const zkey = await identifyFile(artifact.zkey, 'proving key');
+  const slot = await parts.keeper.current(zkey);
+  const phases: Phases = {
+    report: (_phase, fraction) => onProgress('proof', fraction),
+    skipLoading: () => undefined,
+  };
+  await takeKey(parts, task, slot, zkey, phases);
 }
 
 /**

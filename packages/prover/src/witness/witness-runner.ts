@@ -107,6 +107,8 @@ export function limitMemory(
 }
 
 export type WitnessRunner = {
+  /** Starts the thread and compiles a program, for the next `compute`. @throws like `compute`, about the program */
+  readonly prepare: (wasm: FileInput, signal?: AbortSignal) => Promise<void>;
   /**
    * @param input - signals by name, see parseWitnessInput. Secret.
    * @returns all wires, 32 bytes little-endian each, below r. Secret; the caller wipes it.
@@ -213,6 +215,10 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
   };
 
   return {
+    prepare: async (wasm, signal) => {
+      link.start();
+      await load(wasm, signal);
+    },
     compute: async (wasm, input, signal) => {
       // The thread starts while the program is read and compiled.
       link.start();

@@ -154,7 +154,7 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
     acquireAccelerator: (waiting) => locks.acquire('accelerator', waiting),
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     deadlineSeconds: defaultSpendDeadlineSeconds,
-    pollMs: 1_000,
+    pollMs: 500,
     patienceMs: 60_000,
     signal: stopping.signal,
     onEvent,
