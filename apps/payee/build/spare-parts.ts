@@ -5,6 +5,7 @@
  * @module
  */
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
 /** Files, and what takes their place. */
@@ -29,13 +30,19 @@ const parser = /\/siwe-parser\/dist\/parsers\.mjs$/u;
 const grammarText = /let e = "";\s*return e \+= "; LDT [\s\S]*?\\r\\n", e;/u;
 
 const converter = /\/apg-conv-api\/converter$/u;
+/** Has another release of the same hashes, with the same calls. */
+const ethers = fileURLToPath(import.meta.resolve('ethers'));
 
 export function sparePartsPlugin(): Plugin {
   return {
     name: 'pool-spare-parts',
     enforce: 'pre',
-    resolveId: (source) =>
-      converter.test(source) ? join(import.meta.dirname, 'characters.ts') : undefined,
+    async resolveId(source, importer = '') {
+      if (converter.test(source)) return join(import.meta.dirname, 'characters.ts');
+      return parser.test(importer) && source.startsWith('@noble/hashes/')
+        ? await this.resolve(source, ethers)
+        : undefined;
+    },
     load: (id) => files.find(([file]) => file.test(id))?.[1],
     transform(code, id) {
       if (!parser.test(id)) return undefined;

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restoreAccount, serveRealPage, wordsOf7f } from './real-page.ts';
 import type { Page } from './served-page.ts';
 
+/** Of all files that an open account takes, compressed. */
+const maxAccountBytes = 250_000;
+
 describe.skipIf(!hasBrowser)('passkeys of the page (without Chromium it is skipped)', () => {
   let browser: Awaited<ReturnType<typeof openBrowser>>;
   let server: Awaited<ReturnType<typeof serveRealPage>>;
@@ -18,6 +21,24 @@ describe.skipIf(!hasBrowser)('passkeys of the page (without Chromium it is skipp
   });
 
   const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+
+  it(`open an account with at most ${maxAccountBytes / 1_000} kB, compressed`, async () => {
+    const { page } = await openPage(browser, 'about:blank');
+    await addAuthenticator(await page.context().newCDPSession(page));
+    const asked = new Set<string>();
+    page.context().on('request', (request) => {
+      // The service worker keeps the whole release, behind the page.
+      if (request.serviceWorker() === null) asked.add(request.url());
+    });
+    await page.goto(`${server.url}index.html`);
+    await restoreAccount(page, wordsOf7f);
+    const sizes = await Promise.all([...asked].map((address) => server.measure(address)));
+    const names = [...asked].map((address) => address.replace(/^.*\//u, ''));
+    for (const part of ['index.html', 'index-', 'wallet-worker-', 'payee-wallet-']) {
+      expect(names.some((name) => name.startsWith(part))).toBe(true);
+    }
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(maxAccountBytes);
+  });
 
   it('open the account when a device is lost, and in a browser that has the file alone', async () => {
     const { page } = await openPage(browser, 'about:blank');
