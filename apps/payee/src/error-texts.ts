@@ -53,6 +53,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
   platform_invalid_response: 'The platform gave a false answer. Tell your employer.',
   chain_unreachable:
     'The chain does not answer. Check your connection and try again. Nothing was sent.',
+  nodes_disagree:
+    'The two nodes of the chain that this page asks say different things, so no new balance is shown, and nothing was sent. One of them is broken or lies. Try again, and tell whoever runs this page if it stays.',
   rate_limited: 'Too many requests. Wait a minute and try again.',
   not_invited: 'An invitation is needed. Open the link that was sent to you.',
   invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
@@ -65,3 +67,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The node of the chain refuses the transaction. Look at your history, then try again.',
   passkey_failed: 'The passkey could not be used. Try again, or use another passkey or browser.',
 };
+
+/** Addresses of pools. */
+export function otherPool(configured: string, own: string): string {
+  return `This page is set up for the pool ${configured}, and your account here is of the pool ${own}, so it was not opened. Your money is where it was. Ask your employer which pool is right. If it is yours, tell whoever runs this page that its chains.json names another one. If your employer moved to the other pool, withdraw with a page of your pool first; then remove the data of this page in the browser’s settings, and restore the account from your words.`;
+}

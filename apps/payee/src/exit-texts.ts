@@ -19,7 +19,7 @@ export const exitTexts = {
       title: 'What it costs',
       lines: [
         'The network takes a fee, in the coin of the chain. An account that follows from your 24 words, and is not your wallet, pays it. You send some coin to it before: the page shows its address, and how much it needs.',
-        'Do not send more than you need: this page can spend what is left there for such withdrawals only.',
+        'What is left there can be sent on after the withdrawal, to the address that got it. That takes a small fee again.',
       ],
     },
     {
@@ -51,6 +51,14 @@ export const exitTexts = {
   notKept:
     'The files were not kept. Check your connection and the room on this device, and reload.',
   begin: 'Go on without the platform',
+  restTitle: 'Coin that is left',
+  rest: (coin: string) => `The account that paid the fee has ${coin}.`,
+  restTooSmall:
+    'To send it on would cost more. It stays there for a later withdrawal without the platform.',
+  restText:
+    'It can be sent on to this address. The fee, and a small rest for changes of the fee, are left behind. Everybody sees that it came from the account that paid the fee.',
+  restSend: (coin: string) => `Send about ${coin} on`,
+  restSent: 'Sent. It arrives with the next blocks. Transaction:',
   toWithdrawal: 'Go to the withdrawal',
   left: 'This page does not ask the platform now. To use it again, lock the account and open it.',
   noTransfers: 'Nobody can be paid inside the pool without the platform. Withdraw instead.',

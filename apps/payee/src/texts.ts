@@ -4,7 +4,7 @@
  * @module
  */
 import type { Readiness } from '@pool/api';
-import { errorTexts } from './error-texts.ts';
+import { errorTexts, otherPool } from './error-texts.ts';
 import { exitTexts } from './exit-texts.ts';
 import type { Invitation, Progress } from './wallet-port.ts';
 
@@ -354,6 +354,7 @@ export const texts = {
   },
 
   errors: errorTexts,
+  otherPool,
   unknownError: (code: string) =>
     `Something went wrong (${code}). Try again. If it stays, tell your employer this code.`,
 } as const;

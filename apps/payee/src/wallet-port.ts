@@ -5,7 +5,7 @@
  * @module
  */
 import type { History, HistoryEntry, Readiness } from '@pool/api';
-import type { EvmAddress, Hex, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
+import type { EvmAddress, Hex, Hex32, SpendReceipt, TokenUnit, WalletPub } from '@pool/core';
 import type { EarlierPayment, ExitPlan } from '@pool/wallet/browser';
 
 /** An invitation as the platform describes it. Its texts are of strangers. */
@@ -134,6 +134,14 @@ export type ImportedNotes = {
   readonly others: number;
 };
 
+/** Coin of the account that paid for withdrawals without the platform. */
+export type GasRest = {
+  readonly from: EvmAddress;
+  readonly balanceWei: bigint;
+  /** Wei that arrive if it is sent on. 0: the fee is more. */
+  readonly sendableWei: bigint;
+};
+
 /** What a withdrawal would do. Nothing was sent. */
 export type WithdrawalPlan = {
   /** An equal one of the last day, which is to be shown. */
@@ -211,6 +219,10 @@ export type PayeeWallet = {
   planWithdrawal(withdrawal: Withdrawal): Promise<WithdrawalPlan>;
   /** One that is repeated while the chain has not decided is made once. */
   withdraw(withdrawal: Withdrawal & Known, onProgress: OnProgress): Promise<PaymentOutcome>;
+  /** Nothing is sent. */
+  planGasRest(to: EvmAddress): Promise<GasRest>;
+  /** @returns the hash of the transaction, which a node has. @throws `gas_key_unfunded`, `spend_unfinished` */
+  sendGasRest(to: EvmAddress): Promise<Hex32>;
   readonly transfers: PayeeTransfers;
   readonly passkeys: PayeePasskeys;
   /** Locks the account: wipes its keys. */

@@ -102,7 +102,10 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     await press(page, 'Check again');
     await page.getByText('Send 0.0038 coin').waitFor({ state: 'detached' });
     await press(page, 'Withdraw now');
+    await page.getByText('has 0.01 coin of the chain').waitFor();
     await look(page, 'Sent', 'exit-sent');
+    await press(page, 'Send about 0.0099 coin of the chain on');
+    await page.getByText('It arrives with the next blocks').waitFor();
     await page.getByRole('link', { name: 'Pay', exact: true }).click();
     await page.getByText('Nobody can be paid inside the pool without the platform').waitFor();
     expectClean();

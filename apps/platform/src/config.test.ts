@@ -58,13 +58,17 @@ describe('configuration', () => {
     const page = mkdtempSync(join(directory, 'page-'));
     writeFileSync(join(page, 'index.html'), '');
     expect(() => read(page)).toThrow('PLATFORM_PAYEE_DIR cannot be read');
-    const one = { ...testSettings, rpcUrl: 'https://rpc.example/key' };
+    const approve = { secondRpcUrl: 'https://other.example/key' };
+    const one = { ...testSettings, rpcUrl: 'https://rpc.example/key', approve };
     const chains = { one, two: { family: 'solana' } };
     writeFileSync(
       join(page, 'chains.json'),
       JSON.stringify({ evidence: testEvidenceDomain, chains }),
     );
-    expect(read(page).payeePage).toEqual({ folder: page, connectTo: ['https://rpc.example'] });
+    expect(read(page).payeePage).toEqual({
+      folder: page,
+      connectTo: ['https://rpc.example', 'https://other.example'],
+    });
   });
 
   it('reads caps on fees from files, which SIGHUP reads again', () => {

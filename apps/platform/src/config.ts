@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLoopbackHost, type Secret } from '@pool/core';
+import { isLoopbackHost, listRpcUrls, type Secret } from '@pool/core';
 import { readDatabase } from '@pool/database';
 import type { TransactionCaps } from '@pool/evm-sender';
 import type { ListenConfig } from '@pool/http-server';
@@ -269,8 +269,8 @@ function readPayeePage(read: Reader): PayeePage | undefined {
     return undefined;
   }
   const chains = read.chainsFile(name, join(folder, 'chains.json'));
-  const nodes = Object.values(chains?.chains ?? {}).map(({ rpcUrl }) => new URL(rpcUrl).origin);
-  return { folder, connectTo: [...new Set(nodes)] };
+  const nodes = Object.values(chains?.chains ?? {}).flatMap(listRpcUrls);
+  return { folder, connectTo: [...new Set(nodes.map((url) => new URL(url).origin))] };
 }
 
 function readIsProduction(read: Reader): boolean {

@@ -30,6 +30,8 @@ import {
 
 type ServedNote = NotesResponse['notes'][number];
 type Found = { readonly recipients: readonly RecipientRecord[] };
+type RpcCall = { readonly id: number; readonly method?: string };
+type Rpc = RpcCall | readonly RpcCall[];
 type Profile = Awaited<ReturnType<PayeePlace['openProfile']>>;
 const paths = {
   chains: '**/payee/chains.json',
@@ -124,10 +126,13 @@ describe.skipIf(!hasBrowser)('a hostile platform (without Chromium it is skipped
       lie<ChainsFile>(profile, paths.chains, (file) => JSON.parse(text(JSON.stringify(file))));
     const { domain } = place.stack.chains.evidence;
     const { pool } = place.stack.place.contracts;
+    const page = await profile.openTab();
+    await press(page, 'Open with my passkey');
+    await see(page, /^3000 USDC$/);
     const foreign = await change((file) =>
       file.replace(`"domain":"${domain}"`, '"domain":"x.example"'),
     );
-    const page = await profile.openTab();
+    await page.reload();
     await press(page, 'Open with my passkey');
     await see(page, 'it belongs to another platform');
     expect(foreign.applied()).toBeGreaterThan(0);
@@ -136,11 +141,46 @@ describe.skipIf(!hasBrowser)('a hostile platform (without Chromium it is skipped
     const moved = await change((file) => file.replaceAll(pool, other));
     await page.reload();
     await press(page, 'Open with my passkey');
-    await page.getByRole('alert').waitFor();
+    await see(page, `for the pool ${other}, and your account here is of the pool ${pool}`);
     expect(await page.locator('.balance').count()).toBe(0);
     expect(moved.applied()).toBeGreaterThan(0);
     await moved.end();
     await page.close();
+  });
+
+  it('shows no balance that one of two nodes claims', async () => {
+    const fresh = await place.openProfile();
+    const { rpcUrl } = place.stack;
+    const approve = { secondRpcUrl: `${rpcUrl}/second` };
+    await lie<ChainsFile>(fresh, paths.chains, ({ chains, ...file }) => ({
+      ...file,
+      chains: Object.fromEntries(
+        Object.entries(chains).map(([key, settings]) => [key, { ...settings, approve }]),
+      ),
+    }));
+    let hides = true;
+    await fresh.context.route(approve.secondRpcUrl, async (route) => {
+      const asked = [route.request().postDataJSON() as Rpc].flat();
+      const response = await route.fetch({ url: rpcUrl });
+      const answered = (await response.json()) as Rpc;
+      const isLog = ({ id }: RpcCall): boolean =>
+        asked.some((call) => call.id === id && call.method === 'eth_getLogs');
+      const answers = [answered].flat().map((answer) => ({
+        ...answer,
+        ...(hides && isLog(answer) ? { result: [] } : {}),
+      }));
+      const headers = { ...response.headers(), 'access-control-allow-origin': '*' };
+      const json = Array.isArray(answered) ? answers : answers[0];
+      await route.fulfill({ response, headers, json });
+    });
+    const page = await fresh.openTab();
+    await restoreAccount(page, words);
+    await see(page, 'The two nodes of the chain that this page asks say different things');
+    expect(await page.locator('.balance').count()).toBe(0);
+    hides = false;
+    await press(page, 'Read the chain again');
+    await see(page, /^3000 USDC$/);
+    await fresh.context.close();
   });
 
   async function openTransfer(): Promise<Page> {

@@ -141,6 +141,12 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
     expect(await fetchTokenBalance(stack.place, 'USDC', address)).toBe(450_000_000n);
     expect(await fetchTokenBalance(stack.place, 'USDC', savings)).toBe(300_000_000n);
     expect(await provider.getTransactionCount(payer)).toBe(2);
+    // What is left of the coin goes to the address that got the withdrawal.
+    expect(await provider.getBalance(address)).toBe(0n);
+    await other.getByRole('button', { name: /^Send about 0\.98.* on$/ }).click();
+    await see(other, 'It arrives with the next blocks');
+    await expect.poll(() => provider.getBalance(address)).toBeGreaterThan(98n * 10n ** 16n);
+    expect(await provider.getBalance(payer)).toBeLessThan(2n * 10n ** 16n);
     expect(copy.violations).toEqual([]);
     await page.getByRole('link', { name: 'Account' }).first().click();
     await press(page, 'Read the chain again');

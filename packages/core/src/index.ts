@@ -51,6 +51,7 @@ export {
   evmChainSettingsSchema,
   type FinalityRule,
   finalityRuleSchema,
+  listRpcUrls,
   type TokenSettings,
   tokenSettingsSchema,
   type VendedChain,

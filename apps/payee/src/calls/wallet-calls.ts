@@ -10,6 +10,7 @@ import type { NewSlot, SlotKey } from '@pool/wallet/browser';
 import type {
   Balance,
   Contact,
+  GasRest,
   Identity,
   ImportedNotes,
   Invitation,
@@ -82,6 +83,8 @@ export type WalletCalls = {
   readonly contacts: Call<undefined, readonly Contact[]>;
   readonly addContact: Call<{ readonly label: string; readonly walletPub: string }, Contact>;
   readonly transfer: Call<Transfer & Known, PaymentOutcome>;
+  readonly planGasRest: Call<EvmAddress, GasRest>;
+  readonly sendGasRest: Call<EvmAddress, Hex32>;
   readonly planWithdrawal: Call<Withdrawal, WithdrawalPlan>;
   readonly withdraw: Call<Withdrawal & Known, PaymentOutcome>;
   /** Wipes the keys. The window ends the worker afterwards. */

@@ -1,6 +1,6 @@
 import { parseEvmAddress } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { computeGasNeed } from './gas.ts';
+import { computeGasNeed, computeSendable } from './gas.ts';
 
 describe('computeGasNeed', () => {
   const quote = {
@@ -20,4 +20,13 @@ describe('computeGasNeed', () => {
       expect(computeGasNeed({ ...quote, balanceWei, expectedWei })).toEqual(need);
     },
   );
+});
+
+it.each([
+  [0n, 21n, 0n],
+  [42n, 21n, 0n],
+  [43n, 21n, 1n],
+  [100_000n, 21n, 98_979n],
+])('finds that of %s wei, with a fee of %s wei, %s arrive', (balanceWei, feeWei, sendable) => {
+  expect(computeSendable(balanceWei, feeWei)).toBe(sendable);
 });

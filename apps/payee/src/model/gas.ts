@@ -21,6 +21,22 @@ export function computeGasNeed({ balanceWei, expectedWei }: ExitPlan['gas']): Ga
   return missingWei <= 0n ? { kind: 'enough', feeWei } : { kind: 'unfunded', feeWei, missingWei };
 }
 
+/**
+ * What arrives if everything is sent on. Rollups charge for data on top of the gas, which no estimate shows: as much as the fee, or a
+ * hundredth of the balance, stays for it.
+ */
+export function computeSendable(balanceWei: bigint, feeWei: bigint): bigint {
+  const hundredth = balanceWei / 100n;
+  const sendable = balanceWei - feeWei - (hundredth > feeWei ? hundredth : feeWei);
+  return sendable > 0n ? sendable : 0n;
+}
+
+/** To four digits: for people. */
+export function roundDown(wei: bigint): bigint {
+  const step = 10n ** BigInt(Math.max(0, wei.toString().length - 4));
+  return wei - (wei % step);
+}
+
 /** To two digits: people type it. */
 function roundUp(wei: bigint): bigint {
   if (wei <= 0n) return 0n;

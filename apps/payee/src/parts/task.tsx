@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isPoolError } from '@pool/core';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createTimeLeft } from '../model/time-left.ts';
 import { texts } from '../texts.ts';
@@ -64,6 +65,10 @@ export function describeFailure(
   words: Readonly<Record<string, string>> = {},
 ): string {
   const code = readCode(error) ?? 'unknown';
+  if (code === 'invalid-chain' && isPoolError(error) && error.details !== undefined) {
+    const { configured, own } = error.details;
+    return texts.otherPool(`${configured}`, `${own}`);
+  }
   return words[code] ?? texts.errors[code] ?? texts.unknownError(code);
 }
 

@@ -3,17 +3,20 @@
  *
  * @module
  */
-import { useState } from 'preact/hooks';
+import { type EvmAddress, formatTokenAmount } from '@pool/core';
+import { useEffect, useState } from 'preact/hooks';
+import { roundDown } from '../model/gas.ts';
 import { download } from '../parts/download.ts';
-import { Button, FileField, Notice, View } from '../parts/elements.tsx';
+import { Button, Code, FileField, Notice, View } from '../parts/elements.tsx';
 import { type Task, TaskState, useTask } from '../parts/task.tsx';
 import { keepCircuit } from '../release/releases.ts';
 import { texts } from '../texts.ts';
-import type { ImportedNotes, PayeeWallet } from '../wallet-port.ts';
+import type { GasRest, ImportedNotes, PayeeWallet } from '../wallet-port.ts';
 import { Silence } from './home.tsx';
 
 export function ExitView({
   wallet,
+  saved,
   silentSinceMs,
   hasLeft,
   task,
@@ -21,6 +24,8 @@ export function ExitView({
   onNotes,
 }: {
   readonly wallet: PayeeWallet;
+  /** Addresses that got withdrawals. */
+  readonly saved: readonly EvmAddress[];
   readonly silentSinceMs: number | undefined;
   readonly hasLeft: boolean;
   /** Of {@link onLeave}. */
@@ -45,6 +50,7 @@ export function ExitView({
         </section>
       ))}
       <NotesFile wallet={wallet} onNotes={onNotes} />
+      {hasLeft && saved.map((to) => <GasRestView key={to} wallet={wallet} to={to} />)}
       {silentSinceMs === undefined && !hasLeft && navigator.serviceWorker?.controller && <Keep />}
       {hasLeft ? (
         <p>
@@ -78,6 +84,56 @@ function Keep() {
       <TaskState task={task} />
     </>
   );
+}
+
+/** Coin of the account that paid the fee, and the way to get it. @param to - got a withdrawal */
+export function GasRestView({
+  wallet,
+  to,
+}: {
+  readonly wallet: Pick<PayeeWallet, 'planGasRest' | 'sendGasRest'>;
+  readonly to: EvmAddress;
+}) {
+  const { exit } = texts;
+  const task = useTask();
+  const [rest, setRest] = useState<GasRest>();
+  const [txHash, setTxHash] = useState<string>();
+  useEffect(() => task.run(async () => setRest(await wallet.planGasRest(to))), [to]);
+  return (
+    <section>
+      <h2>{exit.restTitle}</h2>
+      {rest !== undefined && txHash === undefined && (
+        <>
+          <p>{exit.rest(formatCoin(rest.balanceWei))}</p>
+          {rest.sendableWei === 0n ? (
+            <p>{exit.restTooSmall}</p>
+          ) : (
+            <>
+              <p>{exit.restText}</p>
+              <Code text={to} />
+              <Button
+                isDisabled={task.isBusy}
+                onClick={() => task.run(async () => setTxHash(await wallet.sendGasRest(to)))}
+              >
+                {exit.restSend(formatCoin(roundDown(rest.sendableWei)))}
+              </Button>
+            </>
+          )}
+        </>
+      )}
+      {txHash !== undefined && (
+        <p role="status">
+          {exit.restSent} <Code text={txHash} />
+        </p>
+      )}
+      <TaskState task={task} />
+    </section>
+  );
+}
+
+/** @param wei - of the chain's own coin */
+export function formatCoin(wei: bigint): string {
+  return formatTokenAmount(wei, { symbol: texts.exit.coin, decimals: 18 });
 }
 
 /** What only the browser has that was open while the platform was there. */

@@ -117,6 +117,7 @@ export function OpenAccount({
         ) : (
           <ExitView
             wallet={wallet}
+            saved={known.saved}
             silentSinceMs={account.balance.silentSinceMs}
             hasLeft={hasLeft}
             task={refresh}

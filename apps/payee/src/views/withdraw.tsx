@@ -4,6 +4,7 @@
  * @module
  */
 import { type EvmAddress, formatTokenAmount, type SpendReceipt } from '@pool/core';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { readAmountField } from '../model/amount-field.ts';
 import {
@@ -18,6 +19,7 @@ import { Button, Code, Facts, Field, Notice, View } from '../parts/elements.tsx'
 import { Earlier, type Task, TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
 import type { PayeeWallet, Withdrawal, WithdrawalPlan } from '../wallet-port.ts';
+import { formatCoin, GasRestView } from './exit.tsx';
 import type { Account } from './home.tsx';
 import { LinkWarning } from './link-warning.tsx';
 import { WalletAddress } from './wallet-address.tsx';
@@ -48,7 +50,11 @@ export function WithdrawView({
   }
   if (receipt !== undefined && reviewed !== undefined) {
     const { amount } = reviewed.withdrawal;
-    return <Sent receipt={receipt} amount={formatTokenAmount(amount, unit)} />;
+    return (
+      <Sent receipt={receipt} amount={formatTokenAmount(amount, unit)}>
+        {hasLeft && <GasRestView wallet={wallet} to={reviewed.withdrawal.to} />}
+      </Sent>
+    );
   }
   if (reviewed === undefined) {
     return <WithdrawForm {...{ wallet, account, saved, hasLeft }} onReview={review} />;
@@ -126,21 +132,22 @@ function Gas({
 }) {
   const { exit } = texts;
   const need = computeGasNeed(gas);
-  const format = (wei: bigint) => formatTokenAmount(wei, { symbol: exit.coin, decimals: 18 });
   return (
     <section>
       <Facts
         rows={[
           ...(need.kind === 'too-dear'
             ? []
-            : [[texts.withdraw.feeLine, exit.fee(format(need.feeWei))] as const]),
+            : [[texts.withdraw.feeLine, exit.fee(formatCoin(need.feeWei))] as const]),
           [exit.payer, <Code key="payer" text={gas.from} />],
-          [exit.payerHas, format(gas.balanceWei)],
+          [exit.payerHas, formatCoin(gas.balanceWei)],
         ]}
       />
       {need.kind !== 'enough' && (
         <Notice kind="warning">
-          <p>{need.kind === 'too-dear' ? exit.tooDear : exit.unfunded(format(need.missingWei))}</p>
+          <p>
+            {need.kind === 'too-dear' ? exit.tooDear : exit.unfunded(formatCoin(need.missingWei))}
+          </p>
           <Button isDisabled={task.isBusy} onClick={onCheck}>
             {texts.checkAgain}
           </Button>
@@ -296,7 +303,15 @@ function describeWarning(warning: DestinationWarning): string {
     : warnings[warning.kind];
 }
 
-function Sent({ receipt, amount }: { readonly receipt: SpendReceipt; readonly amount: string }) {
+function Sent({
+  receipt,
+  amount,
+  children,
+}: {
+  readonly receipt: SpendReceipt;
+  readonly amount: string;
+  readonly children: ComponentChildren;
+}) {
   const { withdraw: words } = texts;
   const isDone = receipt.status === 'success';
   return (
@@ -305,6 +320,7 @@ function Sent({ receipt, amount }: { readonly receipt: SpendReceipt; readonly am
       {receipt.txHash !== undefined && (
         <Facts rows={[[texts.payslip.transaction, <Code key="hash" text={receipt.txHash} />]]} />
       )}
+      {children}
       <p>
         <a href="#home">{texts.nav.home}</a>
       </p>

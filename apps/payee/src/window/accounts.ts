@@ -200,6 +200,8 @@ function createWallet(
     history: (token) => caller.call('history', token),
     disclose: (payslip) => caller.call('disclose', payslip),
     savedAddresses: () => caller.call('savedAddresses', undefined),
+    planGasRest: (to) => caller.call('planGasRest', to),
+    sendGasRest: (to) => caller.call('sendGasRest', to),
     planWithdrawal: (withdrawal) => caller.call('planWithdrawal', withdrawal),
     withdraw: (withdrawal, onProgress) => caller.call('withdraw', withdrawal, { onProgress }),
     async close() {

@@ -22,13 +22,15 @@ import {
   openBrowserWallet,
   parseNotesFile,
 } from '@pool/wallet/browser';
-import { createEvmRecords } from '@pool/wallet/evm';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
+import { createAgreedPorts } from './agreed-nodes.ts';
 import { mintEdgeKey } from './edge-keys.ts';
+import { createGasRest } from './gas-rest.ts';
 import { acceptInvitation, createInviters } from './invitations.ts';
 import { createLateProver } from './late-prover.ts';
+import { assertOwnPool, keepOwnPool } from './own-pool.ts';
 import { namePayers } from './payers.ts';
 import type { Place } from './place.ts';
 import { fetchPlatform } from './platform-fetch.ts';
@@ -57,9 +59,10 @@ export async function openPayeeWallet(
   const prover = createLateProver(async () =>
     (await import('./page-prover.ts')).createPageProver(page),
   );
+  const ports = createAgreedPorts(chain.settings);
   const openWallet = (exit?: ExitOptions): Promise<BrowserWallet> =>
     openBrowserWallet({
-      ...{ account, chain, evidence, prover, exit },
+      ...{ account, chain, evidence, prover, exit, ports },
       createEdge: (token) =>
         createEdgeClient({ url: `${platformUrl}/agent-edge`, token, fetch: fetchPlatform }),
       mintKey: (kind, held) =>
@@ -69,8 +72,14 @@ export async function openPayeeWallet(
         }),
     });
   let wallet = await openWallet();
+  const ownPool = () => wallet.openRecords<string>('page-pool');
+  await assertOwnPool(ownPool(), pool).catch(async (error: unknown) => {
+    await wallet.close();
+    throw error;
+  });
   let hasLeft = false;
-  const records = createEvmRecords(chain.settings);
+  const records = ports.createRecords();
+  const gasRest = createGasRest(account.gasKey, chain.settings);
   const symbols = Object.keys(tokens);
   function findToken(symbol: string): EvmAddress {
     const found = tokens[symbol];
@@ -113,9 +122,12 @@ export async function openPayeeWallet(
     },
     async leavePlatform() {
       if (hasLeft) return;
-      await wallet.close();
-      wallet = await openWallet({ gasKey: account.gasKey, gasCapWei });
+      // The wallet that is open stays in use if this one cannot be opened.
+      const next = await openWallet({ gasKey: account.gasKey, gasCapWei });
+      const last = wallet;
+      wallet = next;
       hasLeft = true;
+      await last.close();
     },
     // The format of `disburse-agent notes`.
     exportNotes: async () => JSON.stringify(await wallet.exportNotes()),
@@ -139,6 +151,7 @@ export async function openPayeeWallet(
         for (const symbol of symbols) {
           await wallet.readBalance(symbol);
         }
+        await keepOwnPool(ownPool(), pool);
       } finally {
         clearInterval(timer);
       }
@@ -190,6 +203,8 @@ export async function openPayeeWallet(
         wallet.withdraw(withdrawal, { key, onEvent }),
       );
     },
+    planGasRest: gasRest.plan,
+    sendGasRest: gasRest.send,
     async contacts() {
       return (await wallet.contacts.list()).map(toContact);
     },

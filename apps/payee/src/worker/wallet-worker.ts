@@ -212,6 +212,8 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
   contacts: () => current().contacts(),
   addContact: ({ label, walletPub }) => current().addContact(label, walletPub),
   transfer: (transfer, onProgress) => current().transfer(transfer, onProgress),
+  planGasRest: (to) => current().planGasRest(to),
+  sendGasRest: (to) => current().sendGasRest(to),
   planWithdrawal: (withdrawal) => current().planWithdrawal(withdrawal),
   withdraw: (withdrawal, onProgress) => current().withdraw(withdrawal, onProgress),
   async close() {

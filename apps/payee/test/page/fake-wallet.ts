@@ -171,6 +171,15 @@ function createWallet(
     }),
     disclose: async (payslip) => JSON.stringify(payslip),
     savedAddresses: async () => saved,
+    planGasRest: async () => ({
+      from: pool,
+      balanceWei: coin,
+      sendableWei: (coin * 99n) / 100n,
+    }),
+    async sendGasRest() {
+      coin = 0n;
+      return hash('e');
+    },
     async planWithdrawal(withdrawal) {
       const balanceWei = coin;
       coin = 10n ** 16n;

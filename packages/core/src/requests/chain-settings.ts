@@ -56,11 +56,11 @@ export const tokenSettingsSchema = v.strictObject({
 });
 export type TokenSettings = v.InferOutput<typeof tokenSettingsSchema>;
 
-/** What only the gate beside a custodian reads of a chain's settings. */
+/** What only programs that ask a second node read of a chain's settings: the gate beside a custodian, and the payee's page. */
 const approveSettingsSchema = v.strictObject({
   secondRpcUrl: optional(
     urlSchema,
-    'JSON-RPC endpoint of a second node, run by somebody else. The gate accepts only what both answer. May contain an access key: a secret.',
+    'JSON-RPC endpoint of a second node, run by somebody else. The gate and the payee’s page accept only what both answer. May contain an access key: a secret.',
   ),
   maxClockDifferenceSeconds: optional(
     v.pipe(v.number(), v.integer(), v.minValue(30), v.maxValue(3_600)),
@@ -98,10 +98,15 @@ export const evmChainSettingsSchema = v.strictObject({
   ),
   approve: optional(
     approveSettingsSchema,
-    'Settings of the gate beside a custodian. Every other program ignores them.',
+    'Settings of the gate beside a custodian. Of the other programs, the payee’s page reads `secondRpcUrl`.',
   ),
 });
 export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;
+
+/** Every node that a program asks which accepts only what all answer. One or two. */
+export function listRpcUrls({ rpcUrl, approve }: EvmChainSettings): readonly string[] {
+  return [rpcUrl, ...(approve?.secondRpcUrl === undefined ? [] : [approve.secondRpcUrl])];
+}
 
 /**
  * A chain without a pool, named by its family alone: its addresses are recognised, and nothing is paid there. Any

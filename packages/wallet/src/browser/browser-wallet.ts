@@ -48,7 +48,7 @@ export type BrowserWalletOptions = {
   readonly exit?: ExitOptions | undefined;
   readonly onEvent?: (event: SpendEvent) => void;
   readonly onDamage?: (what: BrowserDamage) => void;
-  /** What tests replace. */
+  /** What tests replace, and a page that asks several nodes. */
   readonly ports?: Partial<BrowserPorts>;
 };
 

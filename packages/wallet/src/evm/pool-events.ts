@@ -16,6 +16,7 @@ import {
 } from '@pool/core';
 import type { ChainFacts, InsertionFact } from '@pool/notes';
 import * as v from 'valibot';
+import { stringifyHex } from '../note-files/note-json.ts';
 import type { EvmRecords } from './evm-records.ts';
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -90,15 +91,14 @@ export async function askAll<TNode, TAnswer>(
   ask: (node: TNode) => Promise<TAnswer>,
 ): Promise<TAnswer> {
   const answers = await Promise.all(nodes.map(ask));
-  const [first] = answers;
-  const texts = new Set(answers.map((answer) => JSON.stringify(answer)));
-  if (first === undefined || texts.size > 1) {
+  const texts = new Set(answers.map((answer) => stringifyHex(answer)));
+  if (texts.size !== 1) {
     throw new PoolError(
       'nodes_disagree',
       'the RPCs answer different things about a final block; ask another node which one is right',
     );
   }
-  return first;
+  return answers[0] as TAnswer;
 }
 
 function createEvent(leaf: PoolLeaf): PoolEvent {

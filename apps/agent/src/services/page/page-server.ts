@@ -4,7 +4,7 @@
  * @module
  */
 import { readFile } from 'node:fs/promises';
-import { type ChainsFile, type CircuitName, PoolError } from '@pool/core';
+import { type ChainsFile, type CircuitName, listRpcUrls, PoolError } from '@pool/core';
 import { addPageFolder, createShell, type HttpServer, type Log, listen } from '@pool/http-server';
 import { proxy } from 'hono/proxy';
 
@@ -52,7 +52,9 @@ export async function servePage(options: PageServerOptions): Promise<HttpServer>
   });
   addPageFolder(app, {
     ...{ path: '/payee', folder },
-    connectTo: Object.values(chains.chains).map(({ rpcUrl }) => new URL(rpcUrl).origin),
+    connectTo: Object.values(chains.chains)
+      .flatMap(listRpcUrls)
+      .map((url) => new URL(url).origin),
   });
   for (const path of ['/api/*', '/agent-edge/*']) {
     app.all(path, async (c) => {
