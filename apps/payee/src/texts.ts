@@ -161,6 +161,34 @@ export const texts = {
     fileName: 'pool-account.json',
     download: 'Download the account file',
   },
+  backup: {
+    title: 'A file with a password',
+    text: 'The file and its password open your account in any browser on this site, and in an agent. Whoever has both can take the money. Nobody can reset the password.',
+    triedOn: (date: string) => `A file opened your account on ${date}.`,
+    newPassword: 'New password',
+    again: 'The same password again',
+    strength:
+      'At least 16 characters, for example five words that do not belong together. Use it nowhere else.',
+    problems: {
+      'too-short': 'The password is too short. Use at least 16 characters.',
+      'too-plain': 'The password repeats few characters. Use at least 8 different ones.',
+      'not-repeated': 'The two passwords differ. Type the same one twice.',
+    },
+    make: 'Make the file',
+    fileName: 'pool-account.age',
+    made: 'Now try it: choose the file that you have just saved',
+    choose: 'The file that opens your account with a password',
+    password: 'Its password',
+    try: 'Try the file',
+    open: 'Open the file',
+    tried: 'The file opens your account. Keep the file and its password in different places.',
+    failures: {
+      account_not_opened:
+        'This password does not open this file, or the file is damaged or of another account. Type the password again, or choose another copy.',
+      invalid_account_file:
+        'This file has no account. A backup of an agent does not have the key of its wallet.',
+    } as Readonly<Record<string, string>>,
+  },
   locked: {
     title: 'Your account is locked',
     text: 'Open it with your passkey.',

@@ -45,7 +45,7 @@ export type PasskeyOutcome = 'added' | 'no-prf' | 'cancelled' | 'already-registe
 /** An account that is being made or restored. Nothing is stored before {@link AccountDraft.finish}. */
 export type AccountDraft = {
   readonly identity: Identity;
-  /** 24 recovery words, secret. Undefined: the account was restored from them. */
+  /** 24 recovery words, secret. Undefined: the account was restored. */
   readonly words: readonly string[] | undefined;
   /** Asks the browser for a passkey that opens the account on this device. */
   addPasskey(): Promise<PasskeyOutcome>;
@@ -75,6 +75,12 @@ export type PayeePasskeys = {
   remove(id: Hex): Promise<void>;
   /** The account file: with it and a passkey, another browser opens the account. Not secret without a passkey. */
   exportFile(): Promise<string>;
+  /** When a file of {@link PayeePasskeys.makeBackup} first opened the account, in ISO 8601. Undefined: never. */
+  backupTriedAt(): Promise<string | undefined>;
+  /** A file that opens the account with a password, in any browser on this site and in an agent. Asks for a passkey. */
+  makeBackup(password: string): Promise<Uint8Array>;
+  /** Opens such a file. @throws `account_not_opened`, `invalid_account_file` */
+  tryBackup(backup: Uint8Array, password: string): Promise<void>;
 };
 
 /** Everything before an account is open. */
@@ -85,6 +91,8 @@ export type PayeeAccounts = {
   createAccount(): Promise<AccountDraft>;
   /** @param words - secret, as they were typed. @throws `invalid_recovery_words` */
   restoreAccount(words: string): Promise<AccountDraft>;
+  /** @throws `account_not_opened` for another password or a changed file, `invalid_account_file`, `invalid_configuration` */
+  restoreBackup(backup: Uint8Array, password: string): Promise<AccountDraft>;
   /** Asks for the passkey. @throws `account_not_opened` */
   unlock(): Promise<PayeeWallet>;
   /** Opens an account file of another browser by its passkey, and keeps it. @throws `invalid_account_file`, `account_not_opened` */

@@ -74,4 +74,41 @@ describe.skipIf(!hasBrowser)('passkeys of the page (without Chromium it is skipp
     await page.getByLabel('Or choose the account file').setInputFiles(file);
     await page.getByText('Made on').nth(1).waitFor();
   });
+
+  it('are not needed by a file with a password, once it was tried', async () => {
+    const { page } = await openPage(browser, 'about:blank');
+    await addAuthenticator(await page.context().newCDPSession(page));
+    await page.goto(server.url);
+    await restoreAccount(page, wordsOf7f);
+    const address = await page.locator('code').first().textContent();
+    await page.getByRole('link', { name: 'Ways to open your account' }).click();
+    const password = 'kelp otter tango lamp';
+    await page.getByLabel('New password').fill(password);
+    await page.getByLabel('The same password again').fill(password);
+    const downloading = page.waitForEvent('download');
+    await press(page, 'Make the file');
+    const file = await (await downloading).path();
+    await page.getByLabel('Now try it').setInputFiles(file);
+    await page.getByLabel('Its password').fill(password);
+    await press(page, 'Try the file');
+    await see(page, 'A file opened your account on');
+
+    const other = await openPage(browser, 'about:blank');
+    await addAuthenticator(await other.page.context().newCDPSession(other.page));
+    await other.page.goto(server.url);
+    await press(other.page, 'Restore an account from its words');
+    await other.page.getByLabel('The file that opens your account').setInputFiles(file);
+    await other.page.getByLabel('Its password').fill('another password');
+    await press(other.page, 'Open the file');
+    await see(other.page, 'This password does not open this file');
+    await other.page.getByLabel('Its password').fill(password);
+    await press(other.page, 'Open the file');
+    await press(other.page, 'Make a passkey');
+    await other.page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    expect(await other.page.locator('code').first().textContent()).toBe(address);
+    await press(other.page, 'Lock');
+    await press(other.page, 'Open with my passkey');
+    await other.page.getByRole('link', { name: 'Ways to open your account' }).click();
+    await see(other.page, 'A file opened your account on');
+  });
 });

@@ -175,6 +175,46 @@ describe.skipIf(!hasBrowser)('accounts of the page (without Chromium it is skipp
     other.expectClean();
   });
 
+  it('makes a file with a password, tries it, and opens the account by it in another browser', async () => {
+    const { page, expectClean } = await open('?account=yes');
+    await press(page, 'Open with my passkey');
+    await page.getByRole('link', { name: 'Ways to open your account' }).click();
+    const make = page.getByRole('button', { name: 'Make the file' });
+    const password = 'kelp otter tango lamp';
+    await page.getByLabel('New password').fill(password);
+    await page.getByLabel('The same password again').fill('kelp otter');
+    await page.getByText('The two passwords differ').waitFor();
+    expect(await make.isDisabled()).toBe(true);
+    await look(page, 'Ways to open your account', 'backup-problem');
+    await page.getByLabel('The same password again').fill(password);
+    const downloading = page.waitForEvent('download');
+    await make.click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('pool-account.age');
+    const file = await download.path();
+    await page.getByLabel('Now try it').setInputFiles(file);
+    await page.getByLabel('Its password').fill(`${password}.`);
+    await press(page, 'Try the file');
+    await page.getByText('This password does not open this file').waitFor();
+    await look(page, 'Ways to open your account', 'backup-try');
+    expect(await page.getByText('A file opened your account on').count()).toBe(0);
+    await page.getByLabel('Its password').fill(password);
+    await press(page, 'Try the file');
+    await page.getByText('A file opened your account on 2 November 2026').waitFor();
+    await look(page, 'Ways to open your account', 'backup-tried');
+
+    const other = await open('');
+    await press(other.page, 'Restore an account from its words');
+    await other.page.getByLabel('The file that opens your account').setInputFiles(file);
+    await other.page.getByLabel('Its password').fill(password);
+    await look(other.page, 'Restore your account', 'restore-backup');
+    await press(other.page, 'Open the file');
+    await press(other.page, 'Make a passkey');
+    await other.page.getByText('You can be paid').waitFor();
+    expectClean();
+    other.expectClean();
+  });
+
   it('says what is wrong with a link, and that the platform does not answer', async () => {
     const used = await open('?invitation=used');
     await used.page.getByText('This invitation was used').waitFor();

@@ -26,7 +26,7 @@ export const errors = [
       invalid_account_file:
         'The account file is malformed, changed, or of a newer version. Use another copy, or recover the account from its words.',
       account_not_opened:
-        'The passkey, or the recovery words, are not those of the account. Use another way to open it.',
+        'The passkey, the password or the recovery words are not those of the account. Use another way to open it.',
       invalid_recovery_words:
         'The recovery words are not 24 of the list in their order. Compare the named word, or all of them, with your copy.',
       last_way_to_open:

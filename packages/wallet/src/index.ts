@@ -31,6 +31,24 @@ export {
   type SpendState,
   spendFaultPoints,
 } from './archive/spend-state.ts';
+export {
+  type BackupHolder,
+  type BackupManifest,
+  type BackupPart,
+  backupMagic,
+  computeManifestMac,
+  createDamaged,
+  decodeManifest,
+  describeViewingKey,
+  earlierViewingKeysPart,
+  encodeHead,
+  isManifestAuthentic,
+  maxManifestBytes,
+  minPassphrase,
+  recoveryWordsPart,
+  viewingKeyPart,
+  walletKeyPart,
+} from './backup/backup-format.ts';
 export { type Consolidator, createConsolidator } from './consolidate/consolidate.ts';
 export {
   countSweepable,

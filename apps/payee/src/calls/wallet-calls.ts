@@ -1,6 +1,6 @@
 /**
  * The calls that the worker with the wallet answers. Secrets cross in these only: recovery words once to be shown, or as they were typed;
- * the PRF output of a passkey, whose buffer the window gives away.
+ * a password, as it was typed; the PRF output of a passkey, whose buffer the window gives away.
  *
  * @module
  */
@@ -42,7 +42,12 @@ export type StoredAccount = {
     readonly label: string;
     readonly createdAt: string;
   }[];
+  /** ISO 8601. Null: never. */
+  readonly backupTriedAt: string | null;
 };
+
+/** A file with a password, and the password as it was typed. */
+export type OpenableBackup = { readonly backup: Uint8Array; readonly password: string };
 
 /** The text of an account file, and what opens it. */
 export type OpenableFile = { readonly file: string; readonly key: SlotKey };
@@ -57,6 +62,7 @@ export type WalletCalls = {
     { readonly identity: Identity; readonly words: readonly string[] }
   >;
   readonly restoreAccount: Call<string, Identity>;
+  readonly restoreBackup: Call<OpenableBackup, Identity>;
   readonly confirmWords: Call<readonly string[], void>;
   readonly addSlot: Call<NewSlot, void>;
   /** The text of the draft's account file, which the window stores first. Undefined: it has no passkey, and nothing is stored. */
@@ -68,6 +74,9 @@ export type WalletCalls = {
   readonly addPasskey: Call<OpenableFile & { readonly slot: NewSlot }, string>;
   /** The text of the file without a passkey. */
   readonly removePasskey: Call<OpenableFile & { readonly credentialId: Hex }, string>;
+  readonly makeBackup: Call<OpenableFile & { readonly password: string }, Uint8Array>;
+  /** The text of the account file, which says that the backup was tried. */
+  readonly tryBackup: Call<OpenableBackup & { readonly file: string }, string>;
   /** @see PayeeWallet */
   readonly enrol: Call<string | undefined, Readiness>;
   readonly readiness: Call<undefined, Readiness | undefined>;

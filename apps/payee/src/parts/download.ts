@@ -1,5 +1,5 @@
 /** Gives the person a file. It never leaves the device: it is made here. */
-export function download(name: string, parts: readonly string[], type: string): void {
+export function download(name: string, parts: readonly BlobPart[], type: string): void {
   const url = URL.createObjectURL(new Blob([...parts], { type }));
   const link = document.createElement('a');
   link.href = url;

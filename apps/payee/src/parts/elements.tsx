@@ -39,10 +39,21 @@ type FieldProps = {
   readonly problem?: string | undefined;
   readonly rows?: number;
   readonly inputMode?: 'decimal' | 'text';
+  /** Not shown while it is typed. */
+  readonly isSecret?: boolean;
 };
 
 /** A labelled field. Nothing that is typed is remembered, corrected or sent to a spelling service. */
-export function Field({ label, value, onValue, hint, problem, rows, inputMode }: FieldProps) {
+export function Field({
+  label,
+  value,
+  onValue,
+  hint,
+  problem,
+  rows,
+  inputMode,
+  isSecret,
+}: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ');
   const shared = {
@@ -61,7 +72,9 @@ export function Field({ label, value, onValue, hint, problem, rows, inputMode }:
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {rows === undefined ? (
+      {isSecret ? (
+        <input type="password" {...shared} />
+      ) : rows === undefined ? (
         <input type="text" inputMode={inputMode ?? 'text'} {...shared} />
       ) : (
         <textarea rows={rows} {...shared} />
@@ -147,10 +160,13 @@ export function Button({
 /** Takes one JSON file. */
 export function FileField({
   label,
+  accept = '.json,application/json',
   isDisabled,
   onFile,
 }: {
   readonly label: string;
+  /** Empty: any file. */
+  readonly accept?: string;
   readonly isDisabled: boolean;
   readonly onFile: (file: File) => void;
 }) {
@@ -159,7 +175,7 @@ export function FileField({
       {label}
       <input
         type="file"
-        accept=".json,application/json"
+        accept={accept}
         disabled={isDisabled}
         onChange={(event) => {
           const [file] = event.currentTarget.files ?? [];

@@ -24,6 +24,7 @@ import type {
   PayeeAccounts,
   PayeeWallet,
 } from '../wallet-port.ts';
+import { OpenBackup } from './backup-file.tsx';
 
 /**
  * Who invites, into which pool, and what becomes visible to whom.
@@ -189,6 +190,16 @@ export function RestoreView({
           task.run(async () => onOpen(await accounts.importFile(await file.text())))
         }
       />
+      <section>
+        <h2>{texts.backup.title}</h2>
+        <OpenBackup
+          label={texts.backup.choose}
+          submit={texts.backup.open}
+          onOpen={async (backup, password) =>
+            onDraft(await accounts.restoreBackup(backup, password))
+          }
+        />
+      </section>
       <Button onClick={onBack}>{texts.back}</Button>
       <TaskState task={task} />
     </View>

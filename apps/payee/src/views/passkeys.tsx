@@ -1,5 +1,5 @@
 /**
- * The ways to open the account: its passkeys, and the file that opens it in another browser.
+ * The ways to open the account: its passkeys, and the files that open it in another browser.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import { formatDate } from '../parts/format.ts';
 import { TaskState, useTask } from '../parts/task.tsx';
 import { texts } from '../texts.ts';
 import type { Passkey, PasskeyOutcome, PayeePasskeys } from '../wallet-port.ts';
+import { MakeBackup } from './backup-file.tsx';
 
 export function PasskeysView({ passkeys }: { readonly passkeys: PayeePasskeys }) {
   const task = useTask();
@@ -89,6 +90,7 @@ export function PasskeysView({ passkeys }: { readonly passkeys: PayeePasskeys })
               {words.download}
             </Button>
           </section>
+          <MakeBackup passkeys={passkeys} />
         </>
       )}
       <TaskState task={task} />

@@ -133,6 +133,22 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
           return await caller.call('removePasskey', given, giveAway(opening.key.prf));
         }),
       exportFile: async () => await requireOwn(await readStoredAccount()),
+      async backupTriedAt() {
+        const found = await caller.call(
+          'readAccountFile',
+          await requireOwn(await readStoredAccount()),
+        );
+        return found.backupTriedAt ?? undefined;
+      },
+      async makeBackup(password) {
+        const opening = await readKey(await requireOwn(await readStoredAccount()));
+        return await caller.call('makeBackup', { ...opening, password }, giveAway(opening.key.prf));
+      },
+      tryBackup: (backup, password) =>
+        changeAccount(async (text) => {
+          const file = await requireOwn(text);
+          return await caller.call('tryBackup', { file, backup, password });
+        }),
     };
   }
 
@@ -161,6 +177,8 @@ export function createAccounts(caller: Caller<WalletCalls>): PayeeAccounts {
     },
     restoreAccount: async (words) =>
       createDraft(await caller.call('restoreAccount', words), undefined),
+    restoreBackup: async (backup, password) =>
+      createDraft(await caller.call('restoreBackup', { backup, password }), undefined),
     async unlock() {
       const stored = await readStoredAccount();
       if (stored === undefined) {

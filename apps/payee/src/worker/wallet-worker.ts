@@ -7,6 +7,7 @@ import { PoolError, Secret } from '@pool/core';
 import {
   type AccountFile,
   addSlot,
+  confirmBackup,
   confirmRecoveryWords,
   createAccountFile,
   createSeed,
@@ -23,7 +24,7 @@ import {
   serializeAccountFile,
 } from '@pool/wallet/browser';
 import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
-import type { OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
+import type { OpenableBackup, OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
 import { allowOwnScripts } from '../trusted-types.ts';
 import type { Identity } from '../wallet-port.ts';
 import { readInvitation } from './invitations.ts';
@@ -34,7 +35,12 @@ import { openPlatform } from './sessions.ts';
 allowOwnScripts(new URL('./', self.location.href));
 
 /** An account that is not stored yet. */
-type Draft = { readonly seed: Seed; words: string | undefined; slot: NewSlot | undefined };
+type Draft = {
+  readonly seed: Seed;
+  words: string | undefined;
+  isOfBackup?: true;
+  slot: NewSlot | undefined;
+};
 
 let placeRead: Promise<Place> | undefined;
 let draft: Draft | undefined;
@@ -110,7 +116,7 @@ async function open(seed: Seed, file?: AccountFile) {
 }
 
 /** Undefined: the account has no passkey, so nothing is stored. */
-async function createFile({ seed, words, slot }: Draft): Promise<string | undefined> {
+async function createFile({ seed, words, isOfBackup, slot }: Draft): Promise<string | undefined> {
   if (slot === undefined) return undefined;
   const { domain } = (await findPlace()).evidence;
   const nowMs = Date.now();
@@ -120,27 +126,35 @@ async function createFile({ seed, words, slot }: Draft): Promise<string | undefi
     tried.seed.reveal().fill(0);
     file = tried.file;
   }
+  if (isOfBackup === true) file = confirmBackup(file, seed, nowMs);
   if (!isUsable(file)) {
     throw new PoolError('account_not_opened', 'try the recovery words before the account is used');
   }
   return serializeAccountFile(file);
 }
 
-/** A change of the file needs the seed, which the open account does not keep. */
-async function changeFile(
+/** What needs the seed, which the open account does not keep. */
+async function withSeed<T>(
   { file: text, key }: OpenableFile,
-  change: (file: AccountFile, seed: Seed) => AccountFile | Promise<AccountFile>,
-): Promise<string> {
+  work: (file: AccountFile, seed: Seed) => T | Promise<T>,
+): Promise<T> {
   try {
     const { file, seed } = await openSlot(parseAccountFile(text), key, Date.now());
     try {
-      return serializeAccountFile(await change(file, seed));
+      return await work(file, seed);
     } finally {
       seed.reveal().fill(0);
     }
   } finally {
     key.prf.fill(0);
   }
+}
+
+async function openBackup({ backup, password }: OpenableBackup): Promise<Seed> {
+  const { domain } = (await findPlace()).evidence;
+  // Not needed to open an account by its passkey.
+  const { openBackupFile } = await import('./backup-file.ts');
+  return await openBackupFile(backup, password, domain);
 }
 
 // The types of the window are in force here.
@@ -155,7 +169,7 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
     const slots = file.slots.map(({ credentialId, salt, label, createdAt }) => ({
       ...{ credentialId, salt, label, createdAt },
     }));
-    return { identity: { walletPub, address }, slots };
+    return { identity: { walletPub, address }, slots, backupTriedAt: file.backupTriedAt };
   },
   async createAccount() {
     const seed = createSeed();
@@ -163,6 +177,11 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
     return { identity, words: formatRecoveryWords(seed).reveal().split(' ') };
   },
   restoreAccount: (words) => begin(parseRecoveryWords(words), words),
+  async restoreBackup(given) {
+    const identity = await begin(await openBackup(given), undefined);
+    currentDraft().isOfBackup = true;
+    return identity;
+  },
   async confirmWords(words) {
     const made = currentDraft();
     const typed = parseRecoveryWords(words.join(' '));
@@ -193,11 +212,26 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
     }
   },
   addPasskey: ({ slot, ...opening }) =>
-    changeFile(opening, (file, seed) => addSlot(file, seed, slot, Date.now())).finally(() =>
-      slot.prf.fill(0),
-    ),
+    withSeed(opening, (file, seed) => addSlot(file, seed, slot, Date.now()))
+      .then(serializeAccountFile)
+      .finally(() => slot.prf.fill(0)),
   removePasskey: ({ credentialId, ...opening }) =>
-    changeFile(opening, (file, seed) => removeSlot(file, seed, credentialId)),
+    withSeed(opening, (file, seed) => removeSlot(file, seed, credentialId)).then(
+      serializeAccountFile,
+    ),
+  makeBackup: ({ password, ...opening }) =>
+    withSeed(opening, async ({ domain }, seed) => {
+      const { createBackupFile } = await import('./backup-file.ts');
+      return await createBackupFile({ seed, domain, password, nowMs: Date.now() });
+    }),
+  async tryBackup({ file, ...given }) {
+    const seed = await openBackup(given);
+    try {
+      return serializeAccountFile(confirmBackup(parseAccountFile(file), seed, Date.now()));
+    } finally {
+      seed.reveal().fill(0);
+    }
+  },
   enrol: (invitation) => current().enrol(invitation),
   readiness: () => current().readiness(),
   leavePlatform: () => current().leavePlatform(),

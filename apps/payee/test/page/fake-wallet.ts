@@ -82,8 +82,16 @@ async function work(onProgress: OnProgress, stages: readonly Progress['stage'][]
   }
 }
 
+/** A fake file is its password. */
+function assertBackup(backup: Uint8Array, password: string): void {
+  if (new TextDecoder().decode(backup) !== password) {
+    throw new PoolError('account_not_opened', 'another password');
+  }
+}
+
 function createPasskeys(): PayeePasskeys {
   const made = (id: Hex, label: string) => ({ id, label, madeAt: '2026-11-01T00:00:00Z' });
+  let triedAt: string | undefined;
   let list: readonly Passkey[] = [made(hash('a'), 'passkey')];
   return {
     list: async () => list,
@@ -96,6 +104,12 @@ function createPasskeys(): PayeePasskeys {
       list = list.filter((passkey) => passkey.id !== id);
     },
     exportFile: async () => '{"format":"pool-account"}',
+    backupTriedAt: async () => triedAt,
+    makeBackup: async (password) => new TextEncoder().encode(password),
+    async tryBackup(backup, password) {
+      assertBackup(backup, password);
+      triedAt = '2026-11-02T00:00:00Z';
+    },
   };
 }
 
@@ -260,6 +274,10 @@ export function createFakeAccounts({
       if (typed.trim() !== words.join(' ')) {
         throw new PoolError('invalid_request', 'other words');
       }
+      return draft(undefined);
+    },
+    async restoreBackup(backup, password) {
+      assertBackup(backup, password);
       return draft(undefined);
     },
     unlock: async () => createWallet('ready', stranger, isSilent),

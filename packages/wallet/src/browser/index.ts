@@ -34,6 +34,7 @@ export {
 } from './keys/account-file.ts';
 export {
   addSlot,
+  confirmBackup,
   confirmRecoveryWords,
   createAccountFile,
   createSlotSalt,

@@ -7,9 +7,9 @@
 import { randomBytes } from 'node:crypto';
 import { createViewingKey } from '@pool/notes';
 import { exitCodes, type Output } from '@pool/pay-run';
+import { describeViewingKey } from '@pool/wallet';
 import { armor } from 'age-encryption';
 import { createSealer } from '../../state/backup/age-file.ts';
-import { describeViewingKey } from '../../state/backup/backup-format.ts';
 
 export type ViewingKeyOptions = {
   /** An age recipient, `age1…`: the document is printed encrypted to it. */

@@ -15,6 +15,7 @@ import {
   openHolder,
   parseSecretKey,
 } from '@pool/signers';
+import { type BackupManifest, walletKeyPart } from '@pool/wallet';
 import { contactsPath, openingsKeyPath } from '@pool/wallet/node';
 import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
 import { allVariables } from '../../config/variables.ts';
@@ -25,7 +26,7 @@ import {
   readPassphrase,
   type SealFor,
 } from '../../state/backup/age-file.ts';
-import { type BackupManifest, journalPart } from '../../state/backup/backup-format.ts';
+import { journalPart } from '../../state/backup/backup-parts.ts';
 import {
   type BackupKeys,
   type BackupSource,
@@ -201,14 +202,14 @@ function renderManifest({
 
 function renderNext({ manifest, folder, spendsFromMs }: Restored): readonly string[] {
   const { holder, createdAt, parts } = manifest;
-  const hasJournal = parts.some(({ name }) => name === journalPart);
+  const has = (part: string): boolean => parts.some(({ name }) => name === part);
   const steps = [
     'Make sure that the earlier agent does not run any more: two agents must not continue from one state.',
-    `Complete ${folder}/agent.env.restored, name the files of the credentials in it, and rename it to agent.env. Mint credentials that you do not have with \`onboard --out\`. Set DISBURSE_HOME=${folder} if it is not the default directory.${hasJournal ? ` Set DISBURSE_SPEND_JOURNAL=sqlite:${folder}/${journalPart}.` : ''}`,
+    `${has(settingsPart) ? `Complete ${folder}/${settingsPart}, name the files of the credentials in it, and rename it to agent.env.` : `Write ${folder}/agent.env, and name the files of the credentials in it: the page that made this backup has no settings of an agent.`} Mint credentials that you do not have with \`onboard --out\`. Set DISBURSE_HOME=${folder} if it is not the default directory.${has(journalPart) ? ` Set DISBURSE_SPEND_JOURNAL=sqlite:${folder}/${journalPart}.` : ''}`,
     ...(holder === null
       ? []
       : [
-          `The spend key is not in a backup: name its file yourself. Set DISBURSE_HOLDER_VIEWING_KEY_FILE=${folder}/viewing-key.json${holder.earlierEncryptionPublicKeys.length === 0 ? '' : ` and DISBURSE_HOLDER_EARLIER_VIEWING_KEYS_FILE=${folder}/earlier-viewing-keys.json`}. Check that \`identity\` prints P ${holder.encryptionPublicKey}.`,
+          `${has(walletKeyPart) ? `The key of the wallet is in this backup: set DISBURSE_HOLDER_PRIVATE_KEY_FILE=${folder}/${walletKeyPart}, and do not pay from the page and the agent at the same time.` : 'The spend key is not in a backup: name its file yourself.'} Set DISBURSE_HOLDER_VIEWING_KEY_FILE=${folder}/viewing-key.json${holder.earlierEncryptionPublicKeys.length === 0 ? '' : ` and DISBURSE_HOLDER_EARLIER_VIEWING_KEYS_FILE=${folder}/earlier-viewing-keys.json`}. Check that \`identity\` prints P ${holder.encryptionPublicKey}.`,
         ]),
     `Transfers and withdrawals begin at ${new Date(spendsFromMs).toISOString()}. Until then one that was made after the backup could still land.`,
     `What was paid after ${createdAt} is not in this state. Disbursements are safe: the contract pays a key once. Compare balance and history with the chain before you repeat a transfer or a withdrawal: its Idempotency-Key is not remembered.`,
@@ -240,7 +241,7 @@ async function describeAgent(settings: KeepingSettings): Promise<BackupSource> {
       ...(fingerprintKey === undefined
         ? {}
         : { 'fingerprint.configured': `${fingerprintKey.reveal()}\n` }),
-      'agent.env.restored': renderSettings(layers),
+      [settingsPart]: renderSettings(layers),
     },
     keys: await findKeys(settings),
     employerId: readTenancyPin(home)?.employerId ?? settings.employerId ?? null,
@@ -300,6 +301,8 @@ function findKeysAlone(config: KeepingSettings['holder'], viewingKey: Secret): B
     earlier,
   };
 }
+
+const settingsPart = 'agent.env.restored';
 
 /** A place of this machine, unless agents share it. */
 const jobStoreNames: readonly string[] = ['DISBURSE_JOB_STORE', 'DISBURSE_JOB_STORE_PASSWORD'];

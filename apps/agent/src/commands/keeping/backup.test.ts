@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { exitCodes } from '@pool/pay-run';
+import { backupMagic } from '@pool/wallet';
 import { Encrypter, generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -16,7 +17,6 @@ import {
   escrow,
   wallet,
 } from '../../fixtures/backup-world.ts';
-import { backupMagic } from '../../state/backup/backup-format.ts';
 
 let world: BackupWorld;
 beforeEach(async () => {

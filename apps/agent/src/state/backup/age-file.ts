@@ -18,8 +18,8 @@ import {
 import { Readable } from 'node:stream';
 import { PoolError, Secret } from '@pool/core';
 import { isCode, syncFolder } from '@pool/storage';
+import { createDamaged, minPassphrase } from '@pool/wallet';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { createDamaged } from './backup-format.ts';
 
 /** Who can open the file: the owners of these age recipients, or whoever has the passphrase. */
 export type SealFor =
@@ -29,8 +29,6 @@ export type SealFor =
 export type OpenWith =
   | { readonly kind: 'identities'; readonly identities: readonly Secret[] }
   | { readonly kind: 'passphrase'; readonly passphrase: Secret };
-
-const minPassphrase = 16;
 
 /** @throws PoolError `invalid_request`, without the text */
 export function readPassphrase(path: string): Secret {

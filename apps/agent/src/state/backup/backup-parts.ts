@@ -23,7 +23,10 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
 import { makePrivateFile } from '@pool/storage';
-import { type BackupPart, journalPart } from './backup-format.ts';
+import type { BackupPart } from '@pool/wallet';
+
+/** The keys of spends, if DISBURSE_SPEND_JOURNAL names a file. */
+export const journalPart = 'spend-journal.sqlite';
 
 /** A part with its bytes. */
 export type Snapshot = BackupPart & {

@@ -4,7 +4,6 @@
  * @module
  */
 import { bigintToHex32, type Secret } from '@pool/core';
-import { createSealer, type SealFor, writeAgeFile } from './age-file.ts';
 import {
   type BackupHolder,
   type BackupManifest,
@@ -13,7 +12,8 @@ import {
   earlierViewingKeysPart,
   encodeHead,
   viewingKeyPart,
-} from './backup-format.ts';
+} from '@pool/wallet';
+import { createSealer, type SealFor, writeAgeFile } from './age-file.ts';
 import {
   closeAll,
   createMemorySnapshot,

@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto';
 import { isPoolError, Secret } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
-import { type OpenWith, readAgeFile } from './age-file.ts';
 import {
   type BackupManifest,
   type BackupPart,
@@ -18,7 +17,8 @@ import {
   isManifestAuthentic,
   maxManifestBytes,
   viewingKeyPart,
-} from './backup-format.ts';
+} from '@pool/wallet';
+import { type OpenWith, readAgeFile } from './age-file.ts';
 
 /** Where the bytes of the parts go. */
 export type PartSink = {

@@ -19,9 +19,9 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
 import { syncFolder } from '@pool/storage';
+import { type BackupManifest, type BackupPart, createDamaged } from '@pool/wallet';
 import { restoredWaitMs, writeRestoreMark } from '@pool/wallet/node';
 import { type OpenWith, writeAll } from './age-file.ts';
-import { type BackupManifest, type BackupPart, createDamaged } from './backup-format.ts';
 import { checkDatabase, removeStale } from './backup-parts.ts';
 import { readBackup } from './read-backup.ts';
 

@@ -63,6 +63,8 @@ const fileSchema = v.strictObject({
   createdAt: isoTimeSchema,
   /** When the owner first typed the recovery words. Null: never. */
   wordsTriedAt: v.nullable(isoTimeSchema),
+  /** When a file with a password first opened the account. Null: never. */
+  backupTriedAt: v.nullable(isoTimeSchema),
   /** Oldest first. */
   slots: v.pipe(v.array(slotSchema), v.maxLength(8)),
   /** HMAC-SHA256 of the canonical JSON of all other fields. */

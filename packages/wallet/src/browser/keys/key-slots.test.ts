@@ -6,6 +6,7 @@ import { createSeed, openAccount, type Seed } from './account.ts';
 import { type AccountFile, parseAccountFile, serializeAccountFile } from './account-file.ts';
 import {
   addSlot,
+  confirmBackup,
   confirmRecoveryWords,
   createAccountFile,
   createSlotSalt,
@@ -105,6 +106,7 @@ describe('an account file', () => {
       ({ slots }) => ({ slots: slots.map((slot) => ({ ...slot, label: 'other' })) }),
     ],
     ['words that nobody tried', 'invalid_account_file', () => ({ wordsTriedAt: laterText })],
+    ['a backup that nobody tried', 'invalid_account_file', () => ({ backupTriedAt: laterText })],
     ['a slot less', 'invalid_account_file', ({ slots }) => ({ slots: slots.slice(0, 1) })],
     [
       'slots in another order',
@@ -191,6 +193,17 @@ describe('an account is usable', () => {
   it('once its recovery words were tried', () => {
     expect(isUsable(file)).toBe(false);
     expect(isUsable(confirmRecoveryWords(file, wordsOf(seed), later).file)).toBe(true);
+  });
+
+  it('once a file with a password opened it, which the words need not', () => {
+    const tried = confirmBackup(file, seed, later);
+    expect(tried).toMatchObject({ ...file, backupTriedAt: laterText, mac: tried.mac });
+    expect(isUsable(tried)).toBe(true);
+    expect(confirmBackup(tried, seed, later + 1)).toEqual(tried);
+    expect(removeSlot(tried, seed, phone.credentialId).slots).toEqual([]);
+    expect(() => confirmBackup(file, createSeed(), later)).toThrow(
+      expect.objectContaining({ code: 'account_not_opened' }),
+    );
   });
 
   it('once its second passkey was tried, and not by trying the first one twice', async () => {

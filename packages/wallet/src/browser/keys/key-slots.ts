@@ -80,7 +80,10 @@ export async function createAccountFile(options: {
     ...{ domain, walletPub, encryptionPublicKey, createdAt },
   };
   const sealed = await sealSlot(facts, seed, slot, nowMs);
-  return sealAccountFile({ ...facts, wordsTriedAt: null, slots: [sealed] }, seed);
+  return sealAccountFile(
+    { ...facts, wordsTriedAt: null, backupTriedAt: null, slots: [sealed] },
+    seed,
+  );
 }
 
 /**
@@ -140,8 +143,18 @@ export function confirmRecoveryWords(
 }
 
 /**
+ * The file of an account that a file with a password opened.
+ * @param seed - from that file. The caller wipes it
+ * @throws PoolError `account_not_opened` for the seed of another account; `invalid_account_file`
+ */
+export function confirmBackup(file: AccountFile, seed: Seed, nowMs: number): AccountFile {
+  assertOwnFile(file, seed);
+  return sealAccountFile({ ...file, backupTriedAt: file.backupTriedAt ?? formatTime(nowMs) }, seed);
+}
+
+/**
  * The file without a passkey.
- * @throws PoolError `last_way_to_open` for the only passkey of an account whose recovery words nobody tried; `invalid_value` for a
+ * @throws PoolError `last_way_to_open` for the only passkey of an account that neither recovery words nor a backup opened; `invalid_value` for a
  *   passkey without a slot; `account_not_opened`, `invalid_account_file` as {@link openSlot}
  */
 export function removeSlot(file: AccountFile, seed: Seed, credentialId: Hex): AccountFile {
@@ -150,7 +163,7 @@ export function removeSlot(file: AccountFile, seed: Seed, credentialId: Hex): Ac
   if (slots.length === file.slots.length) {
     throw new PoolError('invalid_value', 'the account has no slot for this passkey');
   }
-  if (slots.length === 0 && file.wordsTriedAt === null) {
+  if (slots.length === 0 && (file.wordsTriedAt ?? file.backupTriedAt) === null) {
     throw new PoolError(
       'last_way_to_open',
       'this passkey is the last way to open the account; type the recovery words once before you remove it',
@@ -163,9 +176,10 @@ export function removeSlot(file: AccountFile, seed: Seed, credentialId: Hex): Ac
  * True once the account has two ways to open it, and one other than its oldest passkey has opened it. Before that, a lost passkey is
  * lost money: the account must not be paid.
  */
-export function isUsable({ slots, wordsTriedAt }: AccountFile): boolean {
+export function isUsable({ slots, wordsTriedAt, backupTriedAt }: AccountFile): boolean {
   const [first, ...others] = slots;
-  const isOtherTried = wordsTriedAt !== null || others.some(({ triedAt }) => triedAt !== null);
+  const isOtherTried =
+    (wordsTriedAt ?? backupTriedAt) !== null || others.some(({ triedAt }) => triedAt !== null);
   return first !== undefined && isOtherTried;
 }
 

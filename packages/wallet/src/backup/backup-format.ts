@@ -7,7 +7,11 @@
  *
  * @module
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { equalBytes } from '@noble/ciphers/utils.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { bigintToBytes, bigintToHex32, canonicalJson, PoolError } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey } from '@pool/notes';
 import * as v from 'valibot';
@@ -22,8 +26,12 @@ export const maxManifestBytes = 1024 * 1024;
 export const viewingKeyPart = 'viewing-key.json';
 export const earlierViewingKeysPart = 'earlier-viewing-keys.json';
 
-/** The keys of spends, if DISBURSE_SPEND_JOURNAL names a file. */
-export const journalPart = 'spend-journal.sqlite';
+/** W's private key, and the recovery words: in the file of an account that a page made (docs/decisions/0022), not in an agent's backup. */
+export const walletKeyPart = 'holder.key';
+export const recoveryWordsPart = 'recovery-words.txt';
+
+/** Fewest characters of a passphrase that encrypts a backup. */
+export const minPassphrase = 16;
 
 const hex32 = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{64}$/));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -71,8 +79,8 @@ export function computeManifestMac(
 ): string {
   const ikm = bigintToBytes(viewingKey, 32);
   try {
-    const key = new Uint8Array(hkdfSync('sha256', ikm, '', 'pool/v1/backup', 32));
-    return createHmac('sha256', key).update(canonicalJson(manifest)).digest('hex');
+    const key = hkdf(sha256, ikm, undefined, utf8ToBytes('pool/v1/backup'), 32);
+    return bytesToHex(hmac(sha256, key, utf8ToBytes(canonicalJson(manifest))));
   } finally {
     ikm.fill(0);
   }
@@ -80,9 +88,9 @@ export function computeManifestMac(
 
 export function isManifestAuthentic(manifest: BackupManifest, viewingKey: bigint): boolean {
   const { mac, ...rest } = manifest;
-  const expected = Buffer.from(computeManifestMac(rest, viewingKey), 'hex');
-  const found = Buffer.from(mac ?? '', 'hex');
-  return expected.length === found.length && timingSafeEqual(expected, found);
+  return (
+    mac !== null && equalBytes(hexToBytes(mac), hexToBytes(computeManifestMac(rest, viewingKey)))
+  );
 }
 
 /** A viewing key as the document that DISBURSE_HOLDER_VIEWING_KEY_FILE can name. @param viewingKey - v, secret */
@@ -99,17 +107,17 @@ export function describeViewingKey(viewingKey: bigint): string {
 
 /** The bytes before the parts. */
 export function encodeHead(manifest: BackupManifest): Uint8Array {
-  const json = Buffer.from(JSON.stringify(manifest), 'utf8');
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(json.length);
-  return Buffer.concat([Buffer.from(backupMagic, 'utf8'), length, json]);
+  const json = utf8ToBytes(JSON.stringify(manifest));
+  const length = new Uint8Array(4);
+  new DataView(length.buffer).setUint32(0, json.length);
+  return concatBytes(utf8ToBytes(backupMagic), length, json);
 }
 
 /** @throws PoolError `restore_refused` */
 export function decodeManifest(json: Uint8Array): BackupManifest {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(json).toString('utf8'));
+    value = JSON.parse(new TextDecoder().decode(json));
   } catch {
     // The parser's error would quote the text.
     throw createDamaged('its manifest is not JSON');
