@@ -31,7 +31,7 @@ export type ProverMetrics = {
   readonly circuits: readonly CircuitMetrics[];
   /** Proofs that wait for their turn. */
   readonly queued: number;
-  /** Running proofs: 0 or 1. */
+  /** Running proofs: at most one in each of witness, sums, and verification. */
   readonly running: number;
   /** Successful proofs since the start. */
   readonly proofs: number;

@@ -89,7 +89,7 @@ export type Prover<C extends string = string> = {
    */
   readonly ready: (ahead?: LoadRequest<C>) => Promise<AcceleratorDescription>;
   /**
-   * Makes a proof and verifies it before returning it. One proof runs at a time. Further calls wait; those of one circuit run
+   * Makes a proof and verifies it before returning it. The sums of one run at a time. Further calls wait; those of one circuit run
    * together.
    * @throws ProverError, by `code`; errors of the artifact source, and an `Error` that a callback throws
    */

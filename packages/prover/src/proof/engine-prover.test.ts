@@ -291,6 +291,62 @@ describe('the queue', () => {
     await prover.close();
   });
 
+  it('computes the witness of the next proof beside the sums of one, and the sums of one at a time', async () => {
+    const witness = Promise.withResolvers<undefined>();
+    let inSums = 0;
+    let runningInSums = 0;
+    const { prover } = setUp({
+      cpu: {
+        change: async (sums, call) => {
+          inSums += 1;
+          expect(inSums).toBe(1);
+          // Without an overlap this waits forever.
+          if (call === 1) await witness.promise;
+          runningInSums = Math.max(runningInSums, prover.metrics().running);
+          inSums -= 1;
+          return sums;
+        },
+      },
+    });
+    const onProgress = (stage: string, fraction: number) => {
+      if (stage === 'witness' && fraction === 1) witness.resolve(undefined);
+    };
+    await Promise.all([
+      prover.prove({ circuit: factors, input }),
+      prover.prove({ circuit: factors, input, onProgress }),
+      ...[1, 2, 3].map(() => prover.prove({ circuit: factors, input })),
+    ]);
+    expect(runningInSums).toBeGreaterThanOrEqual(2);
+    expect(runningInSums).toBeLessThanOrEqual(3);
+    expect(prover.metrics()).toMatchObject({ running: 0, proofs: 5 });
+    await prover.close();
+  });
+
+  it('closes a device that computed a wrong result only after the sums of the next proof', async () => {
+    let closesInSums: number | undefined;
+    const { prover, devices, cpu, onIncident } = setUp({
+      devices: [
+        {
+          change: async (sums, call) => {
+            if (call === 1) return { ...sums, a: undefined };
+            // The first proof is found to be wrong meanwhile.
+            await new Promise((resolve) => setTimeout(resolve, 2000));
+            closesInSums = devices[0]?.counts.closes;
+            return sums;
+          },
+        },
+      ],
+    });
+    const proofs = await Promise.all([1, 2].map(() => prover.prove({ circuit: factors, input })));
+    for (const { proof, publicSignals } of proofs) {
+      expect(await groth16.verify(factors.verificationKey, publicSignals, proof)).toBe(true);
+    }
+    expect(closesInSums).toBe(0);
+    expect(cpu.counts.calls).toBe(1);
+    expect(onIncident.mock.calls).toMatchObject([[{ code: 'accelerator_wrong_result' }]]);
+    await prover.close();
+  });
+
   it('removes a job immediately when its caller aborts', async () => {
     const { prover, cpu } = setUp();
     const abort = new AbortController();

@@ -19,6 +19,7 @@ import type {
   ProvingArtifact,
 } from '../base/prover.ts';
 import type { AcceleratorDescription } from '../base/prover-metrics.ts';
+import { createTurns, untilAborted } from '../base/turns.ts';
 import { createWorkerLink } from '../base/worker-link.ts';
 import type { ProverIncident } from '../engine/accelerator-record.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -53,7 +54,11 @@ export type EngineProverOptions<C extends string> = {
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-type Job = { readonly start: () => Promise<unknown> };
+/** onSums: called when the sums begin. */
+type Job = { readonly start: (onSums: () => void) => Promise<unknown> };
+
+/** One in its witness, one in its sums, one that is assembled and verified. More would only hold witnesses. */
+const mostRunning = 3;
 
 /** Joins the caller's signal and the prover's closing. The reason is always a ProverError, except for an Error of a callback. */
 function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
@@ -90,26 +95,6 @@ function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
   };
 }
 
-/**
- * Resolves with the work's result unless the signal is aborted first. The artifact source is the caller's code and may ignore the
- * signal.
- */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let leave = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    leave = () => {
-      reject(signal.reason instanceof Error ? signal.reason : closedError());
-    };
-    signal.addEventListener('abort', leave, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
-}
-
 export function createEngineProver<C extends string>(options: EngineProverOptions<C>): Prover<C> {
   const keeper = createEngineKeeper(options);
   const witnesses = createWitnessRunner(options.witness ?? defaultWitnessLimits);
@@ -120,7 +105,8 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   const closing = new AbortController();
   const queue = createProofQueue<Job>();
   const calls = new Set<Promise<unknown>>();
-  let running = false;
+  let running = 0;
+  let isPreparing = false;
   const statistics = createProofStatistics(() => performance.now());
   let ended: Promise<void> | undefined;
   let busyMs = 0;
@@ -140,22 +126,42 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     return description;
   };
   const { accelerator } = options;
-  const parts = { accelerator, keeper, assembler, onProved: describe };
+  const parts = {
+    engineTurns: createTurns(),
+    accelerator,
+    keeper,
+    assembler,
+    onProved: describe,
+  };
 
-  /** Starts the next job unless one is under way. */
+  /** Starts the next job, unless the witness of one is being computed or too many are under way. */
   const pump = (): void => {
-    if (running) {
+    if (isPreparing || running >= mostRunning) {
       return;
     }
     const job = queue.take();
     if (job === undefined) {
       return;
     }
-    running = true;
-    startedMs = performance.now();
-    void job.start().finally(() => {
-      busyMs += performance.now() - startedMs;
-      running = false;
+    if (running === 0) {
+      startedMs = performance.now();
+    }
+    running += 1;
+    isPreparing = true;
+    let isInSums = false;
+    const leavePreparing = () => {
+      if (!isInSums) {
+        isInSums = true;
+        isPreparing = false;
+        pump();
+      }
+    };
+    void job.start(leavePreparing).finally(() => {
+      running -= 1;
+      if (running === 0) {
+        busyMs += performance.now() - startedMs;
+      }
+      leavePreparing();
       pump();
     });
   };
@@ -188,7 +194,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   /** Waits for its turn and works. An abort while waiting removes the job from the queue. */
   const takeTurn = <T>(
     { artifact, signal }: Pick<ProofTask, 'artifact' | 'signal'>,
-    work: () => Promise<T>,
+    work: (onSums: () => void) => Promise<T>,
   ): Promise<T> =>
     new Promise((resolve, reject) => {
       const leave = () => {
@@ -196,11 +202,11 @@ export function createEngineProver<C extends string>(options: EngineProverOption
         reject(signal.reason instanceof Error ? signal.reason : closedError());
       };
       const job: Job = {
-        start: async () => {
+        start: async (onSums) => {
           signal.removeEventListener('abort', leave);
           try {
             signal.throwIfAborted();
-            resolve(await work());
+            resolve(await work(onSums));
           } catch (error) {
             reject(
               error instanceof Error
@@ -271,9 +277,9 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     try {
       const result = await joinWork(request, async (signal, onProgress) => {
         const task = { ...(await prepare(request, onProgress, signal)), signal, onProgress };
-        return await takeTurn(task, () => {
+        return await takeTurn(task, (onSums) => {
           timer.start();
-          return makeProof(parts, task);
+          return makeProof(parts, { ...task, onSums });
         });
       });
       timer.finish();
@@ -352,10 +358,10 @@ export function createEngineProver<C extends string>(options: EngineProverOption
         accelerator: description,
         circuits,
         queued: queue.size(),
-        running: running ? 1 : 0,
+        running,
         proofs: countEndings((outcome) => outcome === 'proved'),
         failures: countEndings((outcome) => outcome !== 'proved'),
-        secondsBusy: (busyMs + (running ? performance.now() - startedMs : 0)) / 1000,
+        secondsBusy: (busyMs + (running > 0 ? performance.now() - startedMs : 0)) / 1000,
         residentKeys: sum(({ keys }) => keys.count()),
         residentBytes: sum(({ keys }) => keys.bytes()),
         memoryBudgetBytes: options.memoryBudgetBytes,

@@ -14,6 +14,7 @@ import {
 import { ProverError, type ProverErrorCode } from '../base/errors.ts';
 import { type IdentifiedFile, identifyFile } from '../base/file-input.ts';
 import type { ProofProgress, ProofResult, ProvingArtifact } from '../base/prover.ts';
+import { type Turn, type Turns, untilAborted } from '../base/turns.ts';
 import { joinSignals, type WorkerLink } from '../base/worker-link.ts';
 import type { Engine, EnginePhase } from '../engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
@@ -44,6 +45,8 @@ function isVerificationKey(key: unknown): key is VerificationKey {
 }
 
 export type ProofParts = {
+  /** One proof at a time uses an engine and its keys. */
+  readonly engineTurns: Turns;
   readonly accelerator: AcceleratorChoice;
   readonly keeper: EngineKeeper;
   readonly assembler: WorkerLink<AssembleProofRequest, AssembleProofResult>;
@@ -59,6 +62,8 @@ export type ProofTask = {
   readonly isWitnessGiven: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: ProofProgress;
+  /** Called when the sums begin: the witness of the next proof can be computed. */
+  readonly onSums: () => void;
 };
 
 /** The start and length of each phase within the stage `proof`, including the loading of the key. */
@@ -180,8 +185,15 @@ async function takeKey(
   return { key, verificationKey, points, phases };
 }
 
-/** Starts the engine and loads the key while the witness program runs. A failure is told when the proof asks for the key. */
-function loadAhead(parts: ProofParts, task: ProofTask, identifying: Promise<IdentifiedFile>) {
+/**
+ * In its turn, starts the engine and loads the key while the witness program runs. A failure is told when the proof asks for the key.
+ */
+function loadAhead(
+  parts: ProofParts,
+  task: ProofTask,
+  identifying: Promise<IdentifiedFile>,
+  turn: Turn,
+) {
   const { artifact, signal: caller, onProgress } = task;
   const stopping = new AbortController();
   const { signal, release } = joinSignals(caller, stopping.signal);
@@ -196,6 +208,10 @@ function loadAhead(parts: ProofParts, task: ProofTask, identifying: Promise<Iden
   let taking: Promise<TakenKey> | undefined;
   const load = async () => {
     const zkey = await identifying;
+    await turn.begins;
+    if (signal.aborted) {
+      return undefined;
+    }
     const slot = await parts.keeper.current(zkey);
     // A stream can be read only once: it stays for an input that the program accepts.
     if (signal.aborted || artifact.zkey instanceof ReadableStream) {
@@ -233,14 +249,20 @@ export async function loadKey(
   parts: ProofParts,
   task: Pick<ProofTask, 'artifact' | 'signal' | 'onProgress'>,
 ): Promise<void> {
-  const { artifact, onProgress } = task;
-  const zkey = await identifyFile(artifact.zkey, 'proving key');
-  const slot = await parts.keeper.current(zkey);
-  const phases: Phases = {
-    report: (_phase, fraction) => onProgress('proof', fraction),
-    skipLoading: () => undefined,
-  };
-  await takeKey(parts, task, slot, zkey, phases);
+  const { artifact, signal, onProgress } = task;
+  const turn = parts.engineTurns.take();
+  try {
+    const zkey = await identifyFile(artifact.zkey, 'proving key');
+    await untilAborted(turn.begins, signal);
+    const slot = await parts.keeper.current(zkey);
+    const phases: Phases = {
+      report: (_phase, fraction) => onProgress('proof', fraction),
+      skipLoading: () => undefined,
+    };
+    await takeKey(parts, task, slot, zkey, phases);
+  } finally {
+    turn.end();
+  }
 }
 
 /**
@@ -252,18 +274,29 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
 
   onProgress('witness', 0);
   const identifying = identifyFile(artifact.zkey, 'proving key');
-  const ahead = loadAhead(parts, task, identifying);
+  let turn = parts.engineTurns.take();
+  const ahead = loadAhead(parts, task, identifying, turn);
   const witness = await task.makeWitness().catch(async (error: unknown) => {
     await ahead.stop();
+    turn.end();
     throw error;
   });
   try {
     onProgress('witness', 1);
     onProgress('proof', 0);
+    await untilAborted(turn.begins, signal);
     const loaded = await ahead.finish();
     const zkey = await identifying;
+    task.onSums();
 
-    /** Undefined if the proof does not verify. */
+    /** A turn of its own, as another proof may use the device after this one's sums. */
+    const takeTurn = async (): Promise<void> => {
+      turn.end();
+      turn = parts.engineTurns.take();
+      await untilAborted(turn.begins, signal);
+    };
+
+    /** In its turn, which ends with the sums. Undefined if the proof does not verify. */
     const proveOn = async (slot: EngineSlot): Promise<ProofResult | undefined> => {
       const { key, verificationKey, points, phases } = await (loaded?.slot === slot
         ? loaded.taking
@@ -275,6 +308,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       signal.throwIfAborted();
       phases.report('quotient', 1);
       phases.report('sums', 1);
+      turn.end();
       onProgress('verify', 0);
       const publicSignals = readPublicSignals(witness, key.header.publicSignals);
       const { proof } = await assembler.call(
@@ -335,6 +369,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
         'The graphics device went away or computed a wrong result. Try again, or set accelerator to auto.',
         { retryable: true },
       );
+    await takeTurn();
     // Only a given witness may be to blame, so that the processor decides.
     if (doubted !== undefined && !task.isWitnessGiven) {
       await keeper.reportFailure(doubted, 'wrong');
@@ -349,6 +384,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       throw unverified(task);
     }
     if (doubted !== undefined) {
+      await takeTurn();
       await keeper.reportFailure(doubted, 'wrong');
     }
     if (deviceOnly) {
@@ -357,6 +393,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
     onProved(processor.engine);
     return result;
   } finally {
+    turn.end();
     witness.fill(0);
   }
 }
