@@ -1,4 +1,4 @@
-// One file of everything in gpu-check.ts and one of its threads, with Dawn's build for this platform beside it: .cache/gpu-check requires Node only.
+// One file of everything in gpu-check.ts and one for each kind of thread, with Dawn's build for this platform beside it: .cache/gpu-check requires Node only.
 import { cpSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'tsup';
@@ -9,6 +9,8 @@ export default defineConfig({
   entry: {
     'gpu-check': 'scripts/gpu-check.ts',
     'kernel-worker': '../kernels/src/runtime/kernel-worker.ts',
+    'witness-worker': 'src/witness/witness-worker.ts',
+    'assemble-proof-worker': 'src/proof/assemble-proof-worker.ts',
   },
   outDir: out,
   format: 'esm',

@@ -16,7 +16,6 @@ const folder = resolve(import.meta.dirname, '../../bench');
 const proofs = {
   'prover-cpu': 'Proofs on the processor',
   'spends-cpu': 'Proofs of spends',
-  'prover-webgpu': 'Proofs on a GPU',
 } as const;
 
 type ProofsName = keyof typeof proofs;
@@ -42,7 +41,7 @@ function write(name: string, results: ProverResults | Section): void {
       const found = read(file) as ProverResults | undefined;
       return found && renderProverResults(title, found);
     }),
-    ...['browser', 'agent', 'fleet', 'payroll', 'scale', 'model', 'hostile', 'rates'].map(
+    ...['card', 'browser', 'agent', 'fleet', 'payroll', 'scale', 'model', 'hostile', 'rates'].map(
       (file) => {
         const found = read(file) as Section | undefined;
         return found && renderSection(found);
@@ -60,6 +59,7 @@ function write(name: string, results: ProverResults | Section): void {
 type SectionName =
   | 'agent'
   | 'browser'
+  | 'card'
   | 'fleet'
   | 'hostile'
   | 'model'

@@ -5,13 +5,14 @@
  *   --max-log 20     largest sums, transforms and proofs: 2^20 points or rows
  *   --only msm       parts to run, by comma: cases, msm, transforms, proofs; or processor (proofs without the card)
  *   --groups g1      groups for cases and msm
+ *   --circuits a,b   also whole proofs of these folders' circuits (gpu-check/circuits.ts)
  *   --seconds 540    start no new part after this long
  *   --budget-gb 16   device memory for keys and their tables
  *   --json file      also write the JSON there
  *   --software       accept a renderer that runs on the processor, in one layout and without tables: to test this script
  */
 import { writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createKernels } from '@pool/kernels';
 import { createCpuEngine } from '../src/engine/cpu-engine.ts';
@@ -25,7 +26,8 @@ import { createMsmContext } from '../src/webgpu/msm/msm.ts';
 import { createCosetTransform } from '../src/webgpu/quotient/ntt.ts';
 import { countTransforms } from './gpu-check/arithmetic.ts';
 import { checkCases, checkProof, measureSum } from './gpu-check/checks.ts';
-import { createReport, measure } from './gpu-check/report.ts';
+import { checkCircuit, measureSnarkjs } from './gpu-check/circuits.ts';
+import { createReport, measure, measureUnderLoad } from './gpu-check/report.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -33,6 +35,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: 'cases,msm,transforms,proofs' },
     groups: { type: 'string', default: 'g1,g2' },
     seconds: { type: 'string', default: '540' },
+    circuits: { type: 'string', default: '' },
     'budget-gb': { type: 'string', default: '16' },
     json: { type: 'string' },
     software: { type: 'boolean', default: false },
@@ -62,7 +65,9 @@ const report = createReport(
 const { limits } = gpu.device;
 report.add('device', {
   name: gpu.name,
+  date: new Date().toISOString().slice(0, 10),
   node: process.version,
+  processor: cpus()[0]?.model,
   processors: availableParallelism(),
   maxBufferSize: limits.maxBufferSize,
   maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
@@ -107,7 +112,7 @@ if (parts.has('transforms')) {
       const transform = await createCosetTransform({ gpu, buffers, pipelines, layout }, log, 3);
       const data = buffers.take(3 * 32 * 2 ** log);
       const bound = transform.bindData(data);
-      const ms = await measure(times + 1, () =>
+      const ms = await measureUnderLoad(times, () =>
         gpu.guard(() => {
           const encoder = gpu.device.createCommandEncoder();
           const pass = encoder.beginComputePass();
@@ -147,7 +152,23 @@ if (parts.has('proofs') || parts.has('processor')) {
 }
 await device.close();
 
+for (const folder of options.circuits.split(',').filter((each) => each !== '')) {
+  for (const accelerator of ['webgpu', 'cpu'] as const) {
+    const proverOptions = {
+      accelerator,
+      deviceMemoryBudgetBytes: memoryBudgetBytes,
+      allowSoftwareAdapter: isSoftware,
+    };
+    await report.part(`${folder} by ${accelerator}`, () =>
+      checkCircuit(report, folder, times, proverOptions),
+    );
+  }
+  await report.part(`${folder} by snarkjs`, () => measureSnarkjs(report, folder));
+}
+
 const json = JSON.stringify(report.toJson());
 if (options.json !== undefined) writeFileSync(options.json, json);
-process.stdout.write(`${report.render()}\n${json}\n`);
-process.exitCode = report.problems().length === 0 ? 0 : 1;
+// The peer's threads would keep the process alive.
+process.stdout.write(`${report.render()}\n${json}\n`, () => {
+  process.exit(report.problems().length === 0 ? 0 : 1);
+});

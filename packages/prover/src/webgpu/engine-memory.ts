@@ -4,7 +4,7 @@
  * @module
  */
 import type { ZkeyHeader } from '../zkey/zkey.ts';
-import { segmentLeast, segmentsWanted } from './msm/msm-plan.ts';
+import { segmentLeast, segmentsMost } from './msm/msm-plan.ts';
 
 /** Half of a consumer card of 8 GB; for a server card the operator sets it. */
 export const defaultMemoryBudgetBytes = 4 * 2 ** 30;
@@ -52,7 +52,7 @@ const leastWorkBytes = 2 ** 20;
 /** Working memory of the sums over this number of points. */
 function workBytes(points: number): number {
   const digits = points * digitCount;
-  const segments = Math.min(segmentsWanted, digits / segmentLeast);
+  const segments = Math.min(segmentsMost, digits / segmentLeast);
   const room = 2 ** Math.ceil(Math.log2(Math.max(1, segments)));
   return digits * digitBytes + room * segmentBytes + leastWorkBytes;
 }

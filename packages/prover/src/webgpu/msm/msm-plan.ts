@@ -133,17 +133,26 @@ export type PartPlan = {
 };
 
 /**
- * Threads of one segment each. A large card runs about 50,000 of them at a time (some 160 registers each); two to three rounds leave
- * little of it idle in the last one, and each further segment costs one addition.
+ * Threads of one segment each: of a part that is one dispatch, and of a larger one. Each further segment costs one addition, and a card
+ * needs enough threads in every dispatch. On an H200, with 2^16 and 2^18 points, 2^17 take 3 to 6 % longer than 2^15, and 2^14 up to two
+ * fifths; with 2^20 points in G1, 2^16 take 13 % longer than 2^17.
  */
-export const segmentsWanted = 1 << 17;
+const segmentsOfOneDispatch = 1 << 15;
+export const segmentsMost = 1 << 17;
 /** Below this, joining the parts costs more than the parallelism saves. */
 export const segmentLeast = 4;
 /** About 84 and 117 million field multiplications: 10 ms on a large card, below half a second on the smallest. */
 const sliceAdditions: Readonly<Record<Group, number>> = { g1: 1 << 23, g2: 1 << 22 };
 /** 64 threads per workgroup and 65,535 workgroups are enough for 2^22. */
 const mostPoints = 1 << 21;
-const chunkSize = 8;
+
+/**
+ * Buckets that one thread weighs, a power of two. Small: additions that wait for each other take 20 us in G1 and 80 us in G2 each on an
+ * H200, and eight buckets take 19 of them. With many buckets, the number of all additions counts, and the memory of the results.
+ */
+function chooseChunk(keys: number): number {
+  return keys <= 1 << 17 ? 2 : 8;
+}
 const bytesPerEntry = 8;
 
 function nextPowerOfTwo(value: number): number {
@@ -167,24 +176,25 @@ function planPart(points: number, limits: MsmLimits): PartPlan {
   const { group, tuning } = limits;
   const windows = chooseWindows(points, limits);
   const entries = points * windows.windows;
+  const additions = tuning.sliceAdditions ?? sliceAdditions[group];
+  const wanted = entries > additions ? segmentsMost : segmentsOfOneDispatch;
   const segment = tuning.segment ?? {
     least: segmentLeast,
-    most: Math.max(segmentLeast, Math.ceil(entries / segmentsWanted)),
-    wanted: segmentsWanted,
+    most: Math.max(segmentLeast, Math.ceil(entries / wanted)),
+    wanted,
   };
   const segments = Math.max(
     Math.min(segment.wanted, Math.ceil(entries / segment.least)),
     Math.ceil(entries / segment.most),
   );
   const room = nextPowerOfTwo(segments);
-  const additions = tuning.sliceAdditions ?? sliceAdditions[group];
   const sliceSegments = Math.max(
     64,
     64 * Math.floor(additions / segment.most / 64),
     64 * Math.ceil(segments / mostSlices / 64),
   );
   const keys = windows.groups * windows.buckets;
-  const chunk = Math.min(chunkSize, windows.buckets);
+  const chunk = Math.min(chooseChunk(keys), windows.buckets);
   return {
     windows,
     params: {
