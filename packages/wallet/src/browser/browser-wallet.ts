@@ -94,7 +94,7 @@ export type BrowserWallet = Pick<HolderNotes, 'exportNotes' | 'importNotes'> & {
   readHistory(request: HistoryRequest): Promise<History>;
   /** Where the withdrawals that this browser began went. No node can add an address. */
   listDestinations(): Promise<readonly EvmAddress[]>;
-  /** Checks a withdrawal and chooses its notes. Nothing is proved, stored or sent. */
+  /** Checks a withdrawal and chooses its notes. One whose equal is underway has the notes of that. Nothing is proved, stored or sent. */
   planWithdrawal(withdrawal: Withdrawal): Promise<SpendReceipt>;
   /** {@link BrowserWallet.planWithdrawal} of a wallet with `exit`, with its cost and what it publishes. */
   planExit(withdrawal: Withdrawal): Promise<ExitPlan>;

@@ -1,147 +1,14 @@
 // The wallet of a browser, against fakes that keep real notes, paths and signatures: a tab that is closed at every point of a spend, two
 // tabs at once, and what the next visit shows.
 import 'fake-indexeddb/auto';
-import { fieldToHex, PoolError, parseEvmAddress, parseField, Secret } from '@pool/core';
-import type { EligibilityPaths } from '@pool/platform-client/browser';
-import { createFakeHolder, fakeEvidenceDomain } from '@pool/testkit';
-import { computeAddress } from 'ethers';
-import { IDBFactory } from 'fake-indexeddb';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseField } from '@pool/core';
+import { createFakeHolder } from '@pool/testkit';
+import { describe, expect, it } from 'vitest';
 import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.ts';
-import { createBrowser } from '../fixtures/browser-store.ts';
-import { plainKernels } from '../fixtures/plain-kernels.ts';
+import { createAccount } from '../fixtures/browser-store.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
-import type { BrowserWallet } from './browser-wallet.ts';
-import { openBrowserWallet } from './open-browser-wallet.ts';
-import type { EdgeKeyKind } from './platform-calls.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
-
-/** An account on a world's chain, whose tabs share one browser. */
-async function createAccount(world: World) {
-  Object.assign(globalThis, { indexedDB: new IDBFactory() });
-  const storageKey = await crypto.subtle.importKey(
-    'raw',
-    new Uint8Array(32).fill(1),
-    'AES-GCM',
-    false,
-    ['encrypt', 'decrypt'],
-  );
-  const browser = createBrowser();
-  const minted: EdgeKeyKind[] = [];
-  const refused = new Set<string>();
-
-  async function openTab(
-    at: {
-      readonly crashAt?: SpendFaultPoint | undefined;
-      /** Called at each point of a spend, which waits for it. */
-      readonly onPoint?: (point: SpendFaultPoint) => Promise<void>;
-      /** The platform is gone. The key pays the gas. */
-      readonly gasKey?: string;
-    } = {},
-  ): Promise<BrowserWallet & { readonly looked: Promise<void> }> {
-    const locks = browser.createLocks();
-    const { gate } = world.boot().deps;
-    const looked = Promise.withResolvers<void>();
-    const { holder } = world;
-    const { gasKey } = at;
-    const assertServed = (): void => {
-      if (gasKey !== undefined) throw new PoolError('platform_unreachable', 'it is gone');
-    };
-    const wallet = await openBrowserWallet({
-      ...(gasKey === undefined
-        ? {}
-        : { exit: { gasKey: new Secret(gasKey), gasCapWei: 10n ** 16n } }),
-      account: {
-        ...{ walletPub: holder.walletPub, address: holder.address },
-        encryptionPublicKey: holder.encryptionPublicKey,
-        signer: world.signer as never,
-        viewingKey: new Secret(holder.viewingKey),
-        storageKey,
-      },
-      chain: world.context,
-      mintKey: async (kind) => {
-        assertServed();
-        minted.push(kind);
-        return new Secret(`${kind} ${minted.length}`);
-      },
-      evidence: fakeEvidenceDomain,
-      prover: world.prover,
-      createEdge: (token) => ({
-        getNotes: async () => {
-          assertServed();
-          if (refused.has(token.reveal())) throw new PoolError('unauthorized', 'revoked');
-          const notes = world.noteArchive.records.map(
-            ({ commitment, sealed, leafIndex, slot }) => ({
-              ...{ commitment: fieldToHex(commitment), sealed, batchIndex: leafIndex, slot },
-            }),
-          );
-          return { notes } as never;
-        },
-        lookupRecipients: (chain, addresses) => world.directory.lookupRecipients(chain, addresses),
-        async findEligibilityPaths({ walletIds, root }) {
-          if (refused.has(token.reveal())) throw new PoolError('unauthorized', 'revoked');
-          const answer = await gate?.paths(walletIds, root);
-          return JSON.parse(JSON.stringify(answer)) as EligibilityPaths;
-        },
-        postSpend: world.edge.postSpend,
-        getSpend: world.edge.getSpend,
-      }),
-      ports: {
-        clock: {
-          ...world.clock,
-          // The follower of open spends looks once, when the tab is opened.
-          async sleep(milliseconds, signal) {
-            signal.throwIfAborted();
-            if (milliseconds >= 15_000) looked.resolve();
-            await (milliseconds < 15_000
-              ? world.clock.sleep(milliseconds, signal)
-              : new Promise((resolve) => {
-                  signal.addEventListener('abort', resolve, { once: true });
-                }));
-          },
-        },
-        locks,
-        createHistory: () => ({ ...world.chain.history, close: () => undefined }),
-        createChain: () => ({
-          ...world.chain.port,
-          fetchGraceSeconds: async () => 10_000,
-          close: () => undefined,
-        }),
-        createRecords: () => ({
-          fetchBlockTime: async (block) => 1_700_000_000 + block,
-          fetchSpendCalldata: async () => undefined,
-          fetchGasCost: async () => undefined,
-          fetchTransactionLeaves: async () => [],
-          close: () => undefined,
-        }),
-        createScanner: async () => ({
-          ...plainKernels,
-          detail: 'plain',
-          close: async () => undefined,
-        }),
-        createSubmitter: ({ gasKey: key, capWei }) => {
-          const address = parseEvmAddress(computeAddress(key.reveal()));
-          return {
-            ...{ address, postSpend: world.edge.postSpend, getSpend: world.edge.getSpend },
-            quote: async () => ({ from: address, balanceWei: 7n, expectedWei: 5n, capWei }),
-            close: () => undefined,
-          };
-        },
-        onFaultPoint: async (point) => {
-          await at.onPoint?.(point);
-          if (point === at.crashAt) {
-            locks.kill();
-            throw new Error('the tab was closed');
-          }
-        },
-      },
-    });
-    onTestFinished(() => wallet.close());
-    return { ...wallet, looked: looked.promise };
-  }
-  return { openTab, minted, refused };
-}
 
 const withdrawal = { token: 'USDC', amount: 250n, to: vault };
 
@@ -255,6 +122,22 @@ describe('the wallet of a browser', () => {
     refused.add('holder.transfer 3');
     await again.transfer({ token: 'USDC', recipients }, { key: 'three' });
     expect(minted.slice(3)).toEqual(['holder.transfer']);
+  });
+
+  it('continues a withdrawal that was not sent and holds every note', async () => {
+    const world = createSpendWorld({ amounts: [600n] });
+    const { openTab } = await createAccount(world);
+    const first = await openTab({ crashAt: 'release.after-store' });
+    const { key } = await first.chooseKey(withdrawal);
+    await expect(first.withdraw(withdrawal, { key })).rejects.toThrow('stopped at');
+    const again = await openTab();
+    expect(await again.planWithdrawal(withdrawal)).toMatchObject({ changeAmount: '350' });
+    await expect(again.planWithdrawal({ ...withdrawal, amount: 1n })).rejects.toMatchObject({
+      code: 'insufficient_funds',
+    });
+    await again.withdraw(withdrawal, await again.chooseKey(withdrawal));
+    expect(world.chain.landed).toHaveLength(1);
+    expect(await again.readBalance('USDC')).toMatchObject({ total: 350n, spendable: 350n });
   });
 
   describe('the key of a payment', () => {

@@ -185,6 +185,13 @@ export async function openBrowserWallet(options: BrowserWalletOptions): Promise<
 
   async function planWithdrawal(withdrawal: Withdrawal): Promise<SpendReceipt> {
     const body = { ...toSend(withdrawal), dryRun: true };
+    const underway = await keys.findOpen(withdrawal);
+    if (underway?.secrets !== undefined) {
+      // It holds its notes already, perhaps all that there are.
+      const { inputNullifiers, changeAmount } = underway.secrets.manifest;
+      const nullifiers = [...inputNullifiers];
+      return { operation: 'send', status: 'dry-run', nullifiers, changeAmount };
+    }
     return await planner.spend({ operation: 'send', key: 'plan', body });
   }
 

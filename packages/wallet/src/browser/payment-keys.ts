@@ -73,19 +73,26 @@ export function createPaymentKeys({
     }
   }
 
+  const findKey = (payment: string, keys: readonly PaymentKey[] = []): PaymentKey | undefined =>
+    keys.find((one) => one.payment === payment && isKept(one));
+
   return {
+    /** The spend of an equal payment that the chain has not decided. */
+    async findOpen(payment: Withdrawal): Promise<ArchivedSpend | undefined> {
+      const known = findKey(describePayment(payment), await records.find(all));
+      const spend = known && (await findSpend(known.key));
+      return spend !== undefined && isOpen(spend.state) ? spend : undefined;
+    },
     /** The key of an equal payment that is not decided, or a new one. */
     async choose(given: Withdrawal | Transfer): Promise<ChosenKey> {
       const payment = describePayment(given);
-      const find = (keys: readonly PaymentKey[] = []): PaymentKey | undefined =>
-        keys.find((one) => one.payment === payment && isKept(one));
       for (;;) {
-        const known = find(await records.find(all));
+        const known = findKey(payment, await records.find(all));
         const spend = known && (await findSpend(known.key));
         const next = chooseNext(known, spend);
         let isSame = false;
         await records.change([all], ([stored = []]) => {
-          isSame = find(stored)?.key === known?.key;
+          isSame = findKey(payment, stored)?.key === known?.key;
           const others = stored.filter((one) => one.payment !== payment && isKept(one));
           return [isSame ? [...others, { payment, chosenAtMs: nowMs(), ...next }] : undefined];
         });
