@@ -1,5 +1,5 @@
-// The payee's page with real services, whose tab ends at the worst moments: there is one account, one enrolment, and each withdrawal is paid
-// once. And what somebody finds who copies the profile of the browser afterwards.
+// The payee's page with real services, whose tab is closed or killed at the worst moments: there is one account, one enrolment, and each
+// withdrawal is paid once. And what somebody finds who copies the profile of the browser afterwards.
 import { copyProfile, findInClear, hasBrowser, press } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,6 +69,15 @@ describe.skipIf(!hasBrowser)('a tab that is closed (without Chromium it is skipp
     return page;
   }
 
+  /** The browser's process of the tab dies, as when there is no memory left: nothing of the page is asked. */
+  async function kill(tab: Page): Promise<void> {
+    const client = await profile.context.newCDPSession(tab);
+    const died = tab.waitForEvent('crash');
+    // The tab cannot answer.
+    client.send('Page.crash').catch(() => undefined);
+    await died;
+  }
+
   /** What a person does who reads the page: an equal payment that was made is not made again. */
   async function finish(page: Page): Promise<void> {
     const wasMade = page.getByText('An equal payment was made');
@@ -103,7 +112,7 @@ describe.skipIf(!hasBrowser)('a tab that is closed (without Chromium it is skipp
     expect(await place.listInvitations()).toMatchObject([{ state: 'eligible', address }]);
   });
 
-  it('at each step of a withdrawal pays it once', async () => {
+  it('at each step of a withdrawal, or killed, pays it once', async () => {
     await place.pay(address, '3000000000');
     const steps = [
       {
@@ -127,6 +136,23 @@ describe.skipIf(!hasBrowser)('a tab that is closed (without Chromium it is skipp
           const isLost = await loseAnswer(paths.spends, 'the platform');
           await press(tab, send);
           await isLost();
+        },
+      },
+      {
+        amount: '100',
+        close: async (tab: Page) => {
+          await press(tab, send);
+          await see(tab, 'Making the proof on this device');
+          await kill(tab);
+        },
+      },
+      {
+        amount: '50',
+        close: async (tab: Page) => {
+          const isLost = await loseAnswer(paths.spends, 'the platform');
+          await press(tab, send);
+          await isLost();
+          await kill(tab);
         },
       },
     ];
