@@ -27,7 +27,6 @@ import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
 import { createAgreedPorts } from './agreed-nodes.ts';
 import { mintEdgeKey } from './edge-keys.ts';
-import { createGasRest } from './gas-rest.ts';
 import { acceptInvitation, createInviters } from './invitations.ts';
 import { createLateProver } from './late-prover.ts';
 import { assertOwnPool, keepOwnPool } from './own-pool.ts';
@@ -79,7 +78,8 @@ export async function openPayeeWallet(
   });
   let hasLeft = false;
   const records = ports.createRecords();
-  const gasRest = createGasRest(account.gasKey, chain.settings);
+  const openGasRest = async () =>
+    (await import('./gas-rest.ts')).createGasRest(account.gasKey, chain.settings);
   const symbols = Object.keys(tokens);
   function findToken(symbol: string): EvmAddress {
     const found = tokens[symbol];
@@ -203,8 +203,8 @@ export async function openPayeeWallet(
         wallet.withdraw(withdrawal, { key, onEvent }),
       );
     },
-    planGasRest: gasRest.plan,
-    sendGasRest: gasRest.send,
+    planGasRest: async (to) => await (await openGasRest()).plan(to),
+    sendGasRest: async (to) => await (await openGasRest()).send(to),
     async contacts() {
       return (await wallet.contacts.list()).map(toContact);
     },
