@@ -54,14 +54,13 @@ export const errorTexts: Readonly<Record<string, string>> = {
   chain_unreachable:
     'The chain does not answer. Check your connection and try again. Nothing was sent.',
   nodes_disagree:
-    'The two nodes of the chain that this page asks say different things, so no new balance is shown, and nothing was sent. One of them is broken or lies. Try again, and tell whoever runs this page if it stays.',
+    'The two nodes of the chain that this page asks say different things, so no new balance is shown. Try again, and tell whoever runs this page.',
   rate_limited: 'Too many requests. Wait a minute and try again.',
   not_invited: 'An invitation is needed. Open the link that was sent to you.',
   invitation_ended: 'This invitation has ended. Ask the person who sent it for a new one.',
   gas_key_unfunded:
     'The account that pays the fee has too little coin, so nothing was sent. Send some coin to it, then continue within half an hour.',
-  restore_refused:
-    'This is not a notes file of this page’s pool, so nothing was added. Choose a file that was downloaded under “Withdraw without the platform”.',
+  restore_refused: 'This is not a notes file of this pool. Nothing was added. Choose another file.',
   fee_cap_reached: 'The chain asks for an unusual fee now. Nothing was sent. Try again later.',
   transaction_rejected:
     'The node of the chain refuses the transaction. Look at your history, then try again.',
@@ -70,5 +69,5 @@ export const errorTexts: Readonly<Record<string, string>> = {
 
 /** Addresses of pools. */
 export function otherPool(configured: string, own: string): string {
-  return `This page is set up for the pool ${configured}, and your account here is of the pool ${own}, so it was not opened. Your money is where it was. Ask your employer which pool is right. If it is yours, tell whoever runs this page that its chains.json names another one. If your employer moved to the other pool, withdraw with a page of your pool first; then remove the data of this page in the browser’s settings, and restore the account from your words.`;
+  return `This page is set up for the pool ${configured}, and your account here is of the pool ${own}, so it was not opened. Your money is where it was. Ask your employer which pool is right, and tell whoever runs this page.`;
 }

@@ -10,7 +10,7 @@ export const exitTexts = {
   silentSince: (time: string) =>
     `What you see is from this device and the chain. Payments that were sent to you after ${time} are missing, or their amounts are.`,
   neverHeard:
-    'It has never answered in this browser. What you see is from the chain alone, and most payments are missing. Add the notes file of another browser under “Withdraw without the platform”.',
+    'It has never answered in this browser. What you see is from the chain alone, and most payments are missing. Add the notes file of another browser.',
   title: 'Withdraw without the platform',
   intro:
     'Your money does not need the platform. If it is gone, or refuses you, this page sends the withdrawal to the chain itself.',
@@ -40,12 +40,12 @@ export const exitTexts = {
   ],
   notesTitle: 'Your notes in a file',
   notesText:
-    'Each payment to you is a sealed note. Of payments by employers, the chain has no copy: the platform has one, and this browser. With the notes file and your 24 words, another browser withdraws without the platform. Make a new file after you are paid. It shows which payments are yours, and no amounts.',
+    'Payments by employers are not on the chain: the platform has them, and this browser. With this file and your 24 words, another browser withdraws without the platform. Make a new file after you are paid. It shows which payments are yours.',
   notesName: 'pool-notes.json',
   notesDownload: 'Download the notes file',
   notesAdd: 'Add the notes file of another browser',
   notesAdded: ({ added, known, others }: ImportedNotes) =>
-    `Notes added: ${added}. Here before: ${known}. Of others, damaged or not on the chain: ${others}.`,
+    `Notes added: ${added}. Here before: ${known}. Not usable: ${others}.`,
   keep: 'Keep the files in this browser',
   kept: 'The files are in this browser.',
   notKept:
@@ -53,12 +53,11 @@ export const exitTexts = {
   begin: 'Go on without the platform',
   restTitle: 'Coin that is left',
   rest: (coin: string) => `The account that paid the fee has ${coin}.`,
-  restTooSmall:
-    'To send it on would cost more. It stays there for a later withdrawal without the platform.',
+  restTooSmall: 'To send it on would cost more.',
   restText:
-    'It can be sent on to this address. The fee, and a small rest for changes of the fee, are left behind. Everybody sees that it came from the account that paid the fee.',
+    'It can be sent on to this address, less the fee and a small rest. Everybody sees where it came from.',
   restSend: (coin: string) => `Send about ${coin} on`,
-  restSent: 'Sent. It arrives with the next blocks. Transaction:',
+  restSent: 'It arrives with the next blocks:',
   toWithdrawal: 'Go to the withdrawal',
   left: 'This page does not ask the platform now. To use it again, lock the account and open it.',
   noTransfers: 'Nobody can be paid inside the pool without the platform. Withdraw instead.',

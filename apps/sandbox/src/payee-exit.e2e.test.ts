@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
     await other.getByLabel('Add the notes file').setInputFiles(join(place.folder, 'chains.json'));
     await see(other, 'This is not a notes file');
     await other.getByLabel('Add the notes file').setInputFiles(notesFile);
-    await see(other, /^Notes added: 2. Here before: 0. Of others, damaged or not on the chain: 0/);
+    await see(other, /^Notes added: 2. Here before: 0. Not usable: 0/);
     await press(other, 'Go on without the platform');
     await other.getByLabel('Amount in USDC').fill('450');
     await press(other, 'Review');

@@ -5,10 +5,9 @@
  */
 import { type EvmChainSettings, listRpcUrls, PoolError } from '@pool/core';
 import type { BrowserPorts } from '@pool/wallet/browser';
-import { askAll, createEvmHistory, createEvmRecords } from '@pool/wallet/evm';
+import { askAll, createEvmHistory } from '@pool/wallet/evm';
 
 type History = ReturnType<BrowserPorts['createHistory']>;
-type Records = ReturnType<typeof createEvmRecords>;
 
 /**
  * The ports of a wallet that asks every node of `chains.json`: `rpcUrl`, and `approve.secondRpcUrl` if it is there. They throw PoolError
@@ -18,7 +17,6 @@ export function createAgreedPorts(settings: EvmChainSettings) {
   const nodes = listRpcUrls(settings).map((rpcUrl) => ({ ...settings, rpcUrl }));
   return {
     createHistory: () => joinHistories(nodes.map(createEvmHistory)),
-    createRecords: () => joinRecords(nodes.map(createEvmRecords)),
   };
 }
 
@@ -38,7 +36,9 @@ export function joinHistories(nodes: readonly History[]): History {
     fetchBlockHash,
     fetchLeaves: (from, to) => askAll(nodes, (node) => node.fetchLeaves(from, to)),
     fetchNoteRoot: (block) => askAll(nodes, (node) => node.fetchNoteRoot(block)),
-    close: () => closeAll(nodes),
+    close() {
+      for (const node of nodes) node.close();
+    },
   };
 
   /** A node that is behind another does not contradict it. */
@@ -47,30 +47,6 @@ export function joinHistories(nodes: readonly History[]): History {
     const known = hashes.filter((hash) => hash !== undefined);
     if (known.length !== 0 && known.length !== hashes.length) throw missing(number);
     return await askAll(hashes, async (hash) => hash);
-  }
-}
-
-/** @param nodes - one or more */
-function joinRecords(nodes: readonly Records[]): Records {
-  const [only, ...others] = nodes;
-  if (only !== undefined && others.length === 0) return only;
-  return {
-    fetchFinalBlock: async () =>
-      Math.min(...(await Promise.all(nodes.map((node) => node.fetchFinalBlock())))),
-    fetchBlockTime: (block) => askAll(nodes, (node) => node.fetchBlockTime(block)),
-    fetchSpendCalldata: (txHash) => askAll(nodes, (node) => node.fetchSpendCalldata(txHash)),
-    fetchGasCost: (txHash) => askAll(nodes, (node) => node.fetchGasCost(txHash)),
-    fetchFunder: (txHash, token) => askAll(nodes, (node) => node.fetchFunder(txHash, token)),
-    fetchTransactionLeaves: (tx) => askAll(nodes, (node) => node.fetchTransactionLeaves(tx)),
-    fetchLeaves: (from, to) => askAll(nodes, (node) => node.fetchLeaves(from, to)),
-    fetchTokenUnit: (token) => askAll(nodes, (node) => node.fetchTokenUnit(token)),
-    close: () => closeAll(nodes),
-  };
-}
-
-function closeAll(nodes: readonly { close(): void }[]): void {
-  for (const node of nodes) {
-    node.close();
   }
 }
 

@@ -22,6 +22,7 @@ import {
   openBrowserWallet,
   parseNotesFile,
 } from '@pool/wallet/browser';
+import { createEvmRecords } from '@pool/wallet/evm';
 import type { OpenedWallet } from '../calls/wallet-calls.ts';
 import { payKnown } from '../model/running-spends.ts';
 import type { Contact, OnProgress, PayeeTransfers, PayeeWallet } from '../wallet-port.ts';
@@ -77,7 +78,7 @@ export async function openPayeeWallet(
     throw error;
   });
   let hasLeft = false;
-  const records = ports.createRecords();
+  const records = createEvmRecords(chain.settings);
   const openGasRest = async () =>
     (await import('./gas-rest.ts')).createGasRest(account.gasKey, chain.settings);
   const symbols = Object.keys(tokens);

@@ -4,6 +4,8 @@
  * @module
  */
 
+export { askAll } from './ask-all.ts';
+
 export { createEvmHistory, type EvmHistory } from './evm-history.ts';
 
 export { createEvmRecords, type EvmRecords, type SpendCalldata } from './evm-records.ts';
@@ -12,7 +14,6 @@ export { createEvmSpendChain, type EvmSpendChain } from './evm-spend-chain.ts';
 
 export { createEvmGasChain, type GasChain } from './gas-chain.ts';
 export {
-  askAll,
   createFacts,
   fetchDisclosedEvents,
   fetchPoolEvents,

@@ -9,14 +9,13 @@ import {
   type EvmAddress,
   evmAddressSchema,
   hex32Schema,
-  PoolError,
   parseEvmAddress,
   parseField,
   parseWire,
 } from '@pool/core';
 import type { ChainFacts, InsertionFact } from '@pool/notes';
 import * as v from 'valibot';
-import { stringifyHex } from '../note-files/note-json.ts';
+import { askAll } from './ask-all.ts';
 import type { EvmRecords } from './evm-records.ts';
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -79,26 +78,6 @@ export async function fetchDisclosedEvents<
     events.push(...found);
   }
   return { format: 'pool-events', version: 1, chainId, pool, events };
-}
-
-/**
- * What every node answers.
- * @param nodes - one or more
- * @throws PoolError `nodes_disagree`
- */
-export async function askAll<TNode, TAnswer>(
-  nodes: readonly TNode[],
-  ask: (node: TNode) => Promise<TAnswer>,
-): Promise<TAnswer> {
-  const answers = await Promise.all(nodes.map(ask));
-  const texts = new Set(answers.map((answer) => stringifyHex(answer)));
-  if (texts.size !== 1) {
-    throw new PoolError(
-      'nodes_disagree',
-      'the RPCs answer different things about a final block; ask another node which one is right',
-    );
-  }
-  return answers[0] as TAnswer;
 }
 
 function createEvent(leaf: PoolLeaf): PoolEvent {
