@@ -1,4 +1,4 @@
-// Calls by pages of other origins (SECURITY.md, "Network"): no route answers them, changes anything for them, or lets them read.
+// Calls by pages of other origins ("Network" in SECURITY.md): no route answers them, changes anything for them, or lets them read.
 import { edgeRoutes, platformRoutes } from '@pool/api';
 import { testEvidenceDomain } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
