@@ -8,19 +8,24 @@ import type { EvmAddress } from '@pool/core';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { countSpends } from '../model/running-spends.ts';
 import { Notice, View } from '../parts/elements.tsx';
+import { lateView } from '../parts/late-view.tsx';
 import { useTask } from '../parts/task.tsx';
 import { useIdle, useRoute } from '../parts/use-page.ts';
 import { texts } from '../texts.ts';
 import type { Contact, Inviter, OnProgress, PayeeWallet } from '../wallet-port.ts';
-import { ExitView } from './exit.tsx';
-import { HistoryView } from './history.tsx';
 import { type Account, HomeView, PayslipView } from './home.tsx';
-import { PasskeysView } from './passkeys.tsx';
-import { TransferView } from './transfer.tsx';
-import { WithdrawView } from './withdraw.tsx';
 
 /** An open account that nobody uses is locked after this time. While a payment runs it stays open: its proof and outcome would be lost. */
 export const idleMs = 5 * 60_000;
+
+function late() {
+  return import('./late-views.ts');
+}
+const ExitView = lateView(async () => (await late()).ExitView);
+const HistoryView = lateView(async () => (await late()).HistoryView);
+const PasskeysView = lateView(async () => (await late()).PasskeysView);
+const TransferView = lateView(async () => (await late()).TransferView);
+const WithdrawView = lateView(async () => (await late()).WithdrawView);
 
 type Known = {
   readonly contacts: readonly Contact[];

@@ -27,6 +27,7 @@ import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
 import type { OpenableBackup, OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
 import { allowOwnScripts } from '../trusted-types.ts';
 import type { Identity } from '../wallet-port.ts';
+import { withBackupWorker } from './backup-calls.ts';
 import { readInvitation } from './invitations.ts';
 import type { OpenPayeeWallet } from './payee-wallet.ts';
 import { fetchPlace, type Place } from './place.ts';
@@ -152,9 +153,9 @@ async function withSeed<T>(
 
 async function openBackup({ backup, password }: OpenableBackup): Promise<Seed> {
   const { domain } = (await findPlace()).evidence;
-  // Not needed to open an account by its passkey.
-  const { openBackupFile } = await import('./backup-file.ts');
-  return await openBackupFile(backup, password, domain);
+  return new Secret(
+    await withBackupWorker((caller) => caller.call('open', { backup, password, domain })),
+  );
 }
 
 // The types of the window are in force here.
@@ -220,10 +221,11 @@ serveCalls<WalletCalls>(self as unknown as MessagePlace, {
       serializeAccountFile,
     ),
   makeBackup: ({ password, ...opening }) =>
-    withSeed(opening, async ({ domain }, seed) => {
-      const { createBackupFile } = await import('./backup-file.ts');
-      return await createBackupFile({ seed, domain, password, nowMs: Date.now() });
-    }),
+    withSeed(opening, ({ domain }, seed) =>
+      withBackupWorker((caller) =>
+        caller.call('create', { seed: seed.reveal(), domain, password }),
+      ),
+    ),
   async tryBackup({ file, ...given }) {
     const seed = await openBackup(given);
     try {
