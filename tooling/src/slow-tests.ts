@@ -33,7 +33,7 @@ export const slowUnitTests: readonly string[] = [
   'packages/approve/src/custodian/page-reader-cut.test.ts',
   'packages/relayer/src/send/fair-relayer.test.ts',
   // A file of an account and its password, with scrypt at full strength, once for each attempt.
-  'apps/payee/src/worker/backup-file.test.ts',
+  'apps/payee/src/backup/backup-file.test.ts',
   // Wizards and tools: a process, a compiler or a linter for each case.
   'packages/prover/src/command/command-line.test.ts',
   'apps/agent/src/onboard/{onboard,onboard-custodian}.test.ts',

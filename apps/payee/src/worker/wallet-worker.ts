@@ -23,11 +23,11 @@ import {
   type Seed,
   serializeAccountFile,
 } from '@pool/wallet/browser';
+import { withBackupWorker } from '../backup/backup-calls.ts';
 import { type MessagePlace, serveCalls } from '../calls/call-protocol.ts';
 import type { OpenableBackup, OpenableFile, WalletCalls } from '../calls/wallet-calls.ts';
 import { allowOwnScripts } from '../trusted-types.ts';
 import type { Identity } from '../wallet-port.ts';
-import { withBackupWorker } from './backup-calls.ts';
 import { readInvitation } from './invitations.ts';
 import type { OpenPayeeWallet } from './payee-wallet.ts';
 import { fetchPlace, type Place } from './place.ts';
