@@ -38,8 +38,8 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
   Deno: [inRuntimes('.bin/deno'), 'run', '--allow-all'],
 };
 
-/** Of everything that `npm install @pool/prover` writes, in MB: 12, much of it kernels in hex, in `dist`, its maps and `src`. */
-const maximumMegabytes = 13;
+/** Of everything that `npm install @pool/prover` writes, in MB. */
+const maximumMegabytes = 10;
 
 /** The files that threads start from: a bundle needs them beside it. */
 const workers = [

@@ -157,7 +157,7 @@ export function Button({
   );
 }
 
-/** Takes one JSON file. */
+/** Takes one file, of JSON unless `accept` says otherwise. */
 export function FileField({
   label,
   accept = '.json,application/json',
@@ -165,7 +165,7 @@ export function FileField({
   onFile,
 }: {
   readonly label: string;
-  /** Empty: any file. */
+  /** As of an `input`; empty for any file. */
   readonly accept?: string;
   readonly isDisabled: boolean;
   readonly onFile: (file: File) => void;
