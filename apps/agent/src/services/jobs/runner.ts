@@ -44,7 +44,7 @@ export function startRunner(input: {
     scope: input.scope,
     clock: systemClock,
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    // A job mostly waits. Without a fleet, the sums of one proof are computed at a time, whatever the concurrency.
+    // A job mostly waits. Without a fleet, proofs are made one after the other, whatever the concurrency.
     concurrency: 64,
     leaseTtlMs: 6_000,
     idleMs: 500,
