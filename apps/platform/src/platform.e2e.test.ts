@@ -301,8 +301,11 @@ describe('platform and gate as processes', () => {
     const holder = await createTestHolder('late');
     const session = await signIn(holder);
     await session.register();
+    const countSent = () =>
+      chain.provider.getTransactionCount(chain.wallet('gate').address, 'pending');
+    const before = await countSent();
     const pending = session.onboard(holder.walletPub, holder.encryptionPublicKey).catch(() => null);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await expect.poll(countSent, { timeout: 120_000, interval: 50 }).toBe(before + 1);
     await gate.kill();
     await pending;
     gate = await startGate();

@@ -64,13 +64,11 @@ type PoolEvent = NonNullable<ReturnType<typeof parsePoolEvent>>;
 /** The batches and spends that the pool has settled, in the order of the chain. */
 export function fetchPoolEvents(
   place: ChainPlace,
-  toBlock: number | 'latest' = 'latest',
 ): Promise<readonly { readonly txHash: string; readonly event: PoolEvent }[]> {
   return withProvider(place, async (provider) => {
     const logs = await provider.getLogs({
       address: place.contracts.pool,
       fromBlock: place.contracts.deploymentBlock,
-      toBlock,
     });
     return logs.flatMap((log) => {
       const event = parsePoolEvent(log);
@@ -79,9 +77,8 @@ export function fetchPoolEvents(
   });
 }
 
-export async function countFundedBatches(place: ChainPlace, toBlock?: number): Promise<number> {
-  return (await fetchPoolEvents(place, toBlock)).filter(({ event }) => event.kind === 'fund')
-    .length;
+export async function countFundedBatches(place: ChainPlace): Promise<number> {
+  return (await fetchPoolEvents(place)).filter(({ event }) => event.kind === 'fund').length;
 }
 
 function addressOf(place: ChainPlace, symbol: string): string {
