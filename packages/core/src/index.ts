@@ -237,6 +237,7 @@ export {
   isAmountString,
   maxAmount,
   parseAmount,
+  parseTokenUnits,
 } from './values/amount.ts';
 export {
   type BatchSize,

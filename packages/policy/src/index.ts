@@ -5,6 +5,36 @@
  * @module
  */
 
+export {
+  type BatchRelease,
+  type BatchReleaseContent,
+  computeBatchReleaseText,
+  countBatchReleases,
+  isBatchReleaseSigned,
+  parseBatchReleaseText,
+  type ReleasedBatch,
+  type ReleaseState,
+  signBatchRelease,
+  verifyBatchRelease,
+} from './batches/batch-release.ts';
+export {
+  chainEntry,
+  type NewReleaseEntry,
+  type ReleaseEntry,
+  releaseEntrySchema,
+  verifyReleaseLog,
+} from './batches/release-log.ts';
+export {
+  assertFitsChains,
+  findReleaseNeed,
+  listPreparers,
+  loopbackCredential,
+  type PreparedBatch,
+  parseReleasePolicy,
+  type ReleaseNeed,
+  type ReleasePerson,
+  type ReleasePolicy,
+} from './batches/release-policy.ts';
 export { decide } from './decide/decide.ts';
 export { decideIntake } from './decide/decide-intake.ts';
 export { computeGuardDigest, computePayeeKey } from './history/guard-id.ts';

@@ -50,6 +50,7 @@ export type ReleaseContent = Readonly<
 export type Release = ReleaseContent & PersonSignature;
 
 const { publicKey: _key, signature: _signature, ...contentEntries } = releaseSchema.entries;
+export const releaseContentEntries = contentEntries;
 
 const statement = createStatement('pool/v1/release', contentEntries);
 export const {
