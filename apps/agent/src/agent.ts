@@ -47,6 +47,7 @@ import type { Config } from './config/config.ts';
 import { version } from './config/version.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
+import { addConsole } from './http/console.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import { type AgentParts, createParts } from './services/agent-parts.ts';
 import {
@@ -248,6 +249,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     holderHistory,
     holderSpends,
   });
+  addConsole(app, config, loopbackToken);
 
   return {
     app,

@@ -42,6 +42,12 @@ export const payerCommands: Commands = {
     about: 'Run the agent: HTTP routes and the worker.',
     load: async () => (await import('./serve.ts')).runServe,
   },
+  console: {
+    about:
+      'Print the address of the console in the browser of this machine. It opens one session, within two minutes.',
+    options: { '--json': 'print one JSON document: url' },
+    load: async () => (await import('./commands/setup/console-command.ts')).runConsole,
+  },
   prover: {
     about:
       'Make proofs of batches for agents on other machines. Has the key that opens their inputs, and no key that signs.',

@@ -34,7 +34,16 @@ export { cancelPayment } from './commands/cancel.ts';
 export { type DropOptions, dropLine } from './commands/drop.ts';
 export { type ExportOptions, exportPayRun } from './commands/export.ts';
 export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
-export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-runs.ts';
+export {
+  formatAmount,
+  formatMinute,
+  inspectPayRuns,
+  listPayRuns,
+  nameState,
+  type PayRunsOptions,
+  type PayRunView,
+  showPayRun,
+} from './commands/pay-runs.ts';
 export { checkRecipients, type RecipientsOptions } from './commands/recipients.ts';
 export { type RedeliverOptions, redeliver } from './commands/redeliver.ts';
 export { type ResumeOptions, resumePayRun } from './commands/resume.ts';
@@ -49,7 +58,7 @@ export { listPaidInsertions } from './disclose/paid-insertions.ts';
 export { exitCodeOfError, exitCodes } from './exit-codes.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
-export { openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
+export { type NamedPayRun, openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
 export { listAllPayRuns, shareLabels } from './ledger/shared-ledger.ts';
 export {
   isAtRisk,
@@ -81,6 +90,7 @@ export type {
   Terminal,
 } from './ports.ts';
 export { writeNewFile } from './report/new-file.ts';
+export { stateOf } from './report/split-report.ts';
 export {
   createPerson,
   findPersonProblem,

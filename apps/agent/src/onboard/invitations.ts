@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { type Invitations, type InviteeState, keyOfPerson, type Output } from '@pool/pay-run';
+import type { Invitations, InviteeState, Output } from '@pool/pay-run';
 import { readInvitingSettings } from '../config/config.ts';
 import {
   confirmWallets,
+  findLinks,
+  findPeople,
   type InvitedPerson,
   nameOf,
   pinWallets,
@@ -17,21 +19,7 @@ import { type EmployerLogin, withSession } from './employer-session.ts';
 /** Reads the configuration and signs in when it is first asked. */
 export function createInvitations(login: EmployerLogin, terminal: Output['terminal']): Invitations {
   return {
-    find(text) {
-      const people = readInvited(readInvitingSettings(login.envFile).home);
-      const sought = text.toLowerCase();
-      const found = people.filter(
-        ({ reference, name, email }) =>
-          reference === text || [name, email].some((word) => word?.toLowerCase() === sought),
-      );
-      const firsts = new Map(
-        found.map((one) => [keyOfPerson(one), findLinks(people, one)[0] ?? one]),
-      );
-      return [...firsts.values()].map((first) => ({
-        person: first.reference,
-        label: nameOf(first),
-      }));
-    },
+    find: (text) => findPeople(readInvitingSettings(login.envFile).home, text),
     async readStates(persons) {
       const settings = readInvitingSettings(login.envFile);
       const { links } = await withSession(login, settings, terminal, (session) =>
@@ -71,12 +59,6 @@ export function createInvitations(login: EmployerLogin, terminal: Output['termin
       await confirmWallets(home, new Map(shown));
     },
   };
-}
-
-/** All links of a person, oldest first. */
-function findLinks(people: readonly InvitedPerson[], one: InvitedPerson): readonly InvitedPerson[] {
-  const key = keyOfPerson(one);
-  return people.filter((other) => keyOfPerson(other) === key);
 }
 
 /** The newest link of a person is the one that counts. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InvitationLink } from '@pool/api';
 import { PoolError, parseWire } from '@pool/core';
-import type { Person } from '@pool/pay-run';
+import { type Invitee, keyOfPerson, type Person } from '@pool/pay-run';
 import { type FileLock, isCode, lockFile, replaceDurableFile, resultCodeOf } from '@pool/storage';
 import * as v from 'valibot';
 import { ensureAgentHome } from './agent-home.ts';
@@ -61,6 +61,27 @@ export function nameOf({
   reference,
 }: Person & { readonly reference: string }): string {
   return [name, email].filter((text) => text !== undefined).join(', ') || reference;
+}
+
+/** @param text - a reference, an e-mail address or a name. @returns everybody whom it can mean */
+export function findPeople(home: string, text: string): readonly Invitee[] {
+  const people = readInvited(home);
+  const sought = text.toLowerCase();
+  const found = people.filter(
+    ({ reference, name, email }) =>
+      reference === text || [name, email].some((word) => word?.toLowerCase() === sought),
+  );
+  const firsts = new Map(found.map((one) => [keyOfPerson(one), findLinks(people, one)[0] ?? one]));
+  return [...firsts.values()].map((first) => ({ person: first.reference, label: nameOf(first) }));
+}
+
+/** All links of a person, oldest first. */
+export function findLinks(
+  people: readonly InvitedPerson[],
+  one: InvitedPerson,
+): readonly InvitedPerson[] {
+  const key = keyOfPerson(one);
+  return people.filter((other) => keyOfPerson(other) === key);
 }
 
 /**

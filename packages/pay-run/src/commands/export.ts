@@ -44,8 +44,8 @@ type Row = {
  */
 export async function exportPayRun(
   label: string,
-  payer: Pick<Payer, 'ledger' | 'openAgent' | 'readChains' | 'invitations'> & {
-    readonly chain?: string | undefined;
+  payer: Pick<Payer, 'ledger' | 'openAgent' | 'readChains'> & {
+    readonly invitations: Pick<Payer['invitations'], 'find'>;
   },
   options: ExportOptions,
   { out, terminal }: Output,

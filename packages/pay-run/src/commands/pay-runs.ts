@@ -9,7 +9,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { holdBack, isGivenUp, isHeld, isLabelOf, nameOfRound } from '../ledger/invited-record.ts';
 import { findPart, hasNoEffect } from '../ledger/pay-run-find.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import type { InvitedPayee, NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import type { InvitedPayee, NamedPayRun, PayRunName } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { stateOf } from '../report/split-report.ts';
@@ -38,11 +38,7 @@ export async function listPayRuns(
   options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
-  const views = await inspectAll(
-    select(await listAllPayRuns(payer.ledger), options),
-    payer,
-    output,
-  );
+  const views = await inspectPayRuns(payer, options, output);
   if (options.json === true) {
     output.out(JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2));
   } else {
@@ -63,15 +59,14 @@ export async function showPayRun(
   output: Output,
 ): Promise<number> {
   const normal = parsePayRun(label);
-  const all = select(await listAllPayRuns(payer.ledger), options);
-  const found = all.filter(({ payRun }) => isLabelOf(payRun, normal));
-  if (found.length === 0) {
+  const isWanted = ({ payRun }: NamedPayRun): boolean => isLabelOf(payRun, normal);
+  const views = await inspectPayRuns(payer, options, output, isWanted);
+  if (views.length === 0) {
     throw new PoolError(
       'not_found',
       `no pay run ${normal} was sent from this directory; "disburse-agent pay-runs list" lists those that were`,
     );
   }
-  const views = await inspectAll(found, payer, output);
   output.out(
     options.json === true
       ? JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2)
@@ -144,12 +139,18 @@ export async function inspectPayRun(
   return { ...found, parts };
 }
 
-/** Without an agent, the ledger is shown alone. */
-async function inspectAll(
-  found: readonly NamedPayRun[],
-  payer: LedgerOwner,
-  { terminal }: Output,
+/**
+ * The pay runs that this directory has sent, the newest first, with what the agent knows about their parts. Without an agent, the ledger is
+ * shown alone.
+ * @param place - of this chain and token only. @param isWanted - the agent is asked about these only
+ */
+export async function inspectPayRuns(
+  payer: Pick<Payer, 'ledger' | 'openAgent'>,
+  place: TargetOptions,
+  { terminal }: Pick<Output, 'terminal'>,
+  isWanted: (payRun: NamedPayRun) => boolean = () => true,
 ): Promise<readonly PayRunView[]> {
+  const found = select(await listAllPayRuns(payer.ledger), place).filter(isWanted);
   try {
     const client = payer.openAgent();
     return await Promise.all(found.map((one) => inspectPayRun(one, client)));
@@ -184,9 +185,10 @@ function describeHead(
   return `${payRun} on ${chain}: ${states}${sum}${changed}${describeHeld(view, views)}`;
 }
 
-function formatAmount(
+/** With the name of the token. */
+export function formatAmount(
   amount: bigint,
-  { chain, token }: NamedPayRun,
+  { chain, token }: PayRunName,
   payer: Pick<Payer, 'readChains'>,
 ): string {
   const tokens = payer.readChains()[chain]?.tokens ?? {};

@@ -1,0 +1,42 @@
+/**
+ * The operator's console of this agent (docs/decisions/0023), and the route that gives its own command line a login.
+ *
+ * @module
+ */
+import { isSameSecret, readChainsFile } from '@pool/configuration';
+import { createConsole } from '@pool/console';
+import { PoolError, type Secret } from '@pool/core';
+import type { Shell } from '@pool/http-server';
+import { createAgentClient, urlOf } from '@pool/pay-run';
+import type { Config } from '../config/config.ts';
+import { withLocalChecks } from '../services/local-checks.ts';
+import { findPeople } from '../state/invited-people.ts';
+import { readBearer } from './bearer.ts';
+
+/** For the console's own requests to the routes of this agent. */
+const here = { remoteAddress: '127.0.0.1' };
+
+export function addConsole(app: Shell, config: Config, loopbackToken: Secret): void {
+  const { app: pages, issueLogin } = createConsole({
+    payer: {
+      ledger: config,
+      chain: config.chain,
+      readChains: () => readChainsFile(config.chainsFile).chains,
+      openAgent: () =>
+        createAgentClient(urlOf(config), loopbackToken, async (url, init) =>
+          app.fetch(new Request(url, init), here),
+        ),
+      withChecks: (work) => withLocalChecks(config, work),
+      invitations: { find: (text) => findPeople(config.home, text) },
+    },
+    monotonicMs: () => performance.now(),
+  });
+  app.post('/console/logins', (c) => {
+    const token = readBearer(c.req.header('authorization'));
+    if (token === undefined || !isSameSecret(token, loopbackToken.reveal())) {
+      throw new PoolError('unauthorized', 'send Authorization: Bearer with the loopback token');
+    }
+    return c.json({ path: issueLogin() }, 201);
+  });
+  app.route('/console', pages);
+}

@@ -1,0 +1,120 @@
+/**
+ * One pay run: its stages while it runs, what became of each payee, what can be done about it.
+ *
+ * @module
+ */
+import type { DisbursementJob } from '@pool/core';
+import {
+  formatAmount,
+  formatMinute,
+  formatSeconds,
+  type JobTrace,
+  nameState,
+  type Payer,
+  type PayRunView,
+} from '@pool/pay-run';
+import { html } from 'hono/html';
+import type { Session } from '../access/sessions.ts';
+import { standingNames, summarizeRun } from '../runs/standing.ts';
+import { type Html, renderPage, renderTable } from './layout.ts';
+import { pathOfRun } from './run-list.ts';
+
+type Part = PayRunView['parts'][number];
+
+export type RunPage = {
+  readonly view: PayRunView;
+  /** Of the jobs that have not ended, by key. */
+  readonly traces: ReadonlyMap<string, JobTrace>;
+  readonly note: string;
+};
+
+export function renderRun(
+  session: Session,
+  { view, traces, note }: RunPage,
+  payer: Pick<Payer, 'readChains'>,
+): Html {
+  const { chain, token, parts } = view;
+  const summary = summarizeRun(view);
+  const path = pathOfRun(session, view);
+  const facts = html`<dl>
+<dt>State</dt><dd>${standingNames[summary.standing]}: ${summary.state}</dd>
+<dt>Paid</dt><dd>${summary.paidRecipients} people, ${formatAmount(summary.paidAmount, view, payer)}</dd>
+${summary.skipped === 0 ? '' : html`<dt>Skipped</dt><dd>${summary.skipped} people, who were not paid</dd>`}
+<dt>Chain and token</dt><dd>${chain}, ${token}</dd>
+${summary.changedAtMs === 0 ? '' : html`<dt>Last sent or changed</dt><dd>${formatMinute(summary.changedAtMs)}</dd>`}
+</dl>`;
+  const isRunning = summary.standing === 'running';
+  const state = html`${facts}
+${parts.map((part) => renderPart(part, traces.get(part.key)))}
+${isRunning ? html`<noscript><p><a href="${path}">Load this page again</a></p></noscript>` : ''}`;
+  return renderPage({
+    title: view.payRun,
+    session,
+    body: html`${note === '' ? '' : html`<div class="warning" role="status"><p>${note}</p></div>`}
+${isRunning ? html`<div data-live role="status">${state}</div>` : state}
+${renderPayees(view, payer)}
+<h2>Downloads</h2>
+<p><a href="${path}/payees.csv" download>A line for each payee (CSV)</a></p>`,
+  });
+}
+
+function renderPart({ part, of, key, job, isUnseen }: Part, trace: JobTrace | undefined): Html {
+  const [batch] = job?.result?.batches ?? [];
+  const reason = job?.error ?? batch?.error;
+  return html`<section>
+<h2>${of === 1 ? 'Payment' : `Part ${part} of ${of}`}: ${nameState(job, isUnseen)}</h2>
+${reason === undefined ? '' : html`<div class="problem"><p>${reason.message}</p><p class="faint">${reason.code}</p></div>`}
+${job === undefined || trace === undefined ? '' : renderProgress(job, trace)}
+<dl>
+${batch === undefined ? '' : html`<dt>Transaction</dt><dd class="code">${batch.txHash}</dd>`}
+<dt>Key</dt><dd class="code">${key}</dd>
+</dl>
+</section>`;
+}
+
+/** The stages that have ended, and the one that runs with the time that is left. */
+function renderProgress(
+  job: DisbursementJob,
+  { timings, progress, refusal, outage }: JobTrace,
+): Html {
+  const current = job.stage ?? job.state;
+  const ended = timings.filter(({ stage }) => stage !== current);
+  const { seconds = 0, fraction } = progress ?? {};
+  const left =
+    fraction === undefined || fraction < 0.05
+      ? ''
+      : `, about ${formatSeconds((seconds / fraction) * (1 - fraction))} left`;
+  const waiting = refusal ?? outage;
+  return html`<ol>
+${ended.map((one) => html`<li>${nameStage(one.stage)}: ${formatSeconds(one.seconds)}</li>`)}
+<li aria-current="step">${nameStage(current)}: ${formatSeconds(seconds)}${left}
+${fraction === undefined ? '' : html`<br><progress max="1" value="${fraction}" aria-label="${nameStage(current)}"></progress>`}</li>
+</ol>
+${waiting === undefined ? '' : html`<div class="warning"><p>It waits: ${waiting.message}</p><p class="faint">${waiting.code}</p></div>`}`;
+}
+
+function nameStage(stage: string): string {
+  return stage.replaceAll('-', ' ');
+}
+
+function renderPayees(view: PayRunView, payer: Pick<Payer, 'readChains'>): Html | '' {
+  const rows = view.parts.flatMap(({ job, isUnseen }) => [
+    ...(job?.result?.notes ?? []).map(
+      ({ recipientAddress, amount }) => html`<tr>
+<td class="code">${recipientAddress}</td>
+<td class="number">${formatAmount(BigInt(amount), view, payer)}</td>
+<td>${nameState(job, isUnseen)}</td>
+</tr>`,
+    ),
+    ...(job?.result?.skipped ?? []).map(
+      ({ recipientAddress, message }) => html`<tr>
+<td class="code">${recipientAddress}</td>
+<td></td>
+<td>skipped: ${message.replace(/^recipients\[[0-9]+\]: /, '')}</td>
+</tr>`,
+    ),
+  ]);
+  return rows.length === 0
+    ? ''
+    : html`<h2>Payees</h2>${renderTable('What became of each payee', ['Wallet', 'Amount', 'State'], rows)}`;
+}

@@ -1,0 +1,32 @@
+/**
+ * What the console needs of its agent.
+ *
+ * @module
+ */
+import type { ShellEnv } from '@pool/http-server';
+import type { Payer } from '@pool/pay-run';
+import type { Context, Hono } from 'hono';
+import type { Session } from './access/sessions.ts';
+
+export type ConsoleDeps = {
+  /** The agent that serves the console, as the payer's commands see it. */
+  readonly payer: Pick<Payer, 'ledger' | 'chain' | 'readChains' | 'openAgent' | 'withChecks'> & {
+    readonly invitations: Pick<Payer['invitations'], 'find'>;
+  };
+  /** Of a clock that is never set back, for the ends of logins and sessions. */
+  readonly monotonicMs: () => number;
+};
+
+/** Fields of a form. */
+export type Form = Readonly<Record<string, unknown>>;
+
+export type ConsoleEnv = {
+  Bindings: ShellEnv['Bindings'];
+  Variables: ShellEnv['Variables'] & {
+    session: Session;
+    /** Of a POST. Its token was checked. */
+    form: Form;
+  };
+};
+export type ConsoleApp = Hono<ConsoleEnv>;
+export type ConsoleContext = Context<ConsoleEnv>;

@@ -1,0 +1,100 @@
+/**
+ * The pages about pay runs that were sent.
+ *
+ * @module
+ */
+import { isPoolError, PoolError } from '@pool/core';
+import {
+  exportPayRun,
+  inspectPayRuns,
+  type JobTrace,
+  type NamedPayRun,
+  type PayRunView,
+} from '@pool/pay-run';
+import { renderRun } from './pages/run.ts';
+import { type RunFilter, renderRunList } from './pages/run-list.ts';
+import type { ConsoleApp, ConsoleDeps } from './ports.ts';
+import { standings } from './runs/standing.ts';
+
+/** Pay runs of one list. The agent is asked about each. */
+const maxListed = 100;
+
+export function addRunRoutes(app: ConsoleApp, { payer }: ConsoleDeps): void {
+  app.get('/:place/', async (c) => {
+    const filter: RunFilter = {
+      text: c.req.query('text')?.trim() ?? '',
+      standing: standings.find((one) => one === c.req.query('standing')),
+    };
+    let matching = 0;
+    const isWanted = ({ payRun }: NamedPayRun): boolean => {
+      if (!payRun.includes(filter.text.toLowerCase())) {
+        return false;
+      }
+      matching += 1;
+      return matching <= maxListed;
+    };
+    const { terminal, note } = createNote();
+    const views = await inspectPayRuns(payer, {}, { terminal }, isWanted);
+    const more = Math.max(0, matching - maxListed);
+    return c.html(renderRunList(c.get('session'), { views, filter, more, note: note() }, payer));
+  });
+
+  app.get('/:place/runs/:chain/:token/:label', async (c) => {
+    const { view, note } = await findRun(c.req.param());
+    const traces = await readTraces(view);
+    return c.html(renderRun(c.get('session'), { view, traces, note }, payer));
+  });
+
+  app.get('/:place/runs/:chain/:token/:label/payees.csv', async (c) => {
+    const { chain, token, label } = c.req.param();
+    const lines: string[] = [];
+    const { terminal } = createNote();
+    const out = (text: string): void => void lines.push(text);
+    await exportPayRun(label, payer, { chain, token }, { out, terminal });
+    return c.body(`${lines.join('\n')}\n`, 200, {
+      'content-type': 'text/csv; charset=utf-8',
+      // Labels have no character that a header could not have.
+      'content-disposition': `attachment; filename="${label}-payees.csv"`,
+    });
+  });
+
+  async function findRun({
+    chain,
+    token,
+    label,
+  }: Readonly<Record<'chain' | 'token' | 'label', string>>) {
+    const { terminal, note } = createNote();
+    const isWanted = ({ payRun }: NamedPayRun): boolean => payRun === label;
+    const [view] = await inspectPayRuns(payer, { chain, token }, { terminal }, isWanted);
+    if (view === undefined) {
+      throw new PoolError('not_found', `no pay run ${label} was sent from this agent`);
+    }
+    return { view, note: note() };
+  }
+
+  /** Of the jobs that run. A page without them is still right. */
+  async function readTraces({ parts }: PayRunView): Promise<ReadonlyMap<string, JobTrace>> {
+    const traces = new Map<string, JobTrace>();
+    for (const { key, job } of parts) {
+      if (job?.state === 'accepted' || job?.state === 'submitted') {
+        try {
+          traces.set(key, await payer.openAgent().trace(key));
+        } catch (error) {
+          if (!isPoolError(error)) {
+            throw error;
+          }
+        }
+      }
+    }
+    return traces;
+  }
+}
+
+/** What a command would write beside its outcome. */
+function createNote() {
+  const lines: string[] = [];
+  return {
+    terminal: { isTty: false, write: (text: string) => void lines.push(text.trim()) },
+    note: (): string => lines.join('\n'),
+  };
+}
