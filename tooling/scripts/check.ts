@@ -94,6 +94,17 @@ const checks: readonly Check[] = [
       await program(findForge(), ['fmt', '--check'], join(root, 'packages/contracts')),
   },
   {
+    name: 'documents',
+    what: 'the OpenAPI documents, by the strict rules of Redocly',
+    run: tool(
+      'redocly',
+      'lint',
+      '--extends=recommended-strict',
+      '--format=stylish',
+      'docs/api/*.json',
+    ),
+  },
+  {
     name: 'generated',
     what: 'generated files are up to date',
     run: tool('turbo', 'run', 'generate:check', '--output-logs=errors-only', '--continue'),

@@ -103,7 +103,9 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   });
   addHealthRoutes(app, deps.findProblem);
   addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
-  addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
+  // The payees' page keeps secrets of this origin, which no other script may reach.
+  const isReadOnly = deps.payeePage !== undefined;
+  addApiPages(app, createApiPages({ '': platformApi, '/agent-edge': edgeApi }), { isReadOnly });
   if (deps.payeePage !== undefined) {
     addPageFolder(app, { path: '/payee', ...deps.payeePage, readersPage: 'audit.html' });
   }

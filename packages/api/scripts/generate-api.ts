@@ -1,21 +1,27 @@
 /**
- * Writes docs/api/*.json from the route descriptions, or with `--check` compares. Run by `pnpm generate`.
+ * Writes docs/api from the route descriptions, or with `--check` compares. Run by `pnpm generate`.
  *
  * @module
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { apis } from '../src/documents.ts';
+import { renderMarkdown } from '../src/openapi/markdown.ts';
 import { createOpenApi } from '../src/openapi/openapi.ts';
+import { renderIndex } from '../src/openapi/serve-api.ts';
 
 const folder = new URL('../../../docs/', import.meta.url);
 
 /** Every document by its path below docs, as text. */
 function renderDocuments(): readonly (readonly [string, string])[] {
   return [
-    ...apis.map(
-      (api) =>
-        [`api/${api.name}.json`, `${JSON.stringify(createOpenApi(api), undefined, 2)}\n`] as const,
-    ),
+    ...apis.flatMap((api) => {
+      const document = createOpenApi(api);
+      return [
+        [`api/${api.name}.json`, `${JSON.stringify(document, undefined, 2)}\n`] as const,
+        [`api/${api.name}.md`, renderMarkdown(document, `${api.name}.json`)] as const,
+      ];
+    }),
+    ['api/llms.txt', renderIndex(apis.map((api) => ({ api, url: `${api.name}.md` })))],
   ];
 }
 

@@ -42,7 +42,7 @@ export type {
 export { gateApi, gateRoutes } from './gate/gate-api.ts';
 export { createOpenApi, type OpenApiDocument } from './openapi/openapi.ts';
 export type { Api, Route, RouteAnswer, RouteInput } from './openapi/route.ts';
-export { createApiPages, type ServedText } from './openapi/serve-api.ts';
+export { type ApiPages, createApiPages } from './openapi/serve-api.ts';
 export {
   type Capability,
   capabilities,

@@ -12,8 +12,9 @@ export {
   type HttpServerOptions,
   serveHttp,
 } from './http-server.ts';
+export { addApiPages } from './service/api-pages.ts';
 export { hashCredential, isSameHash } from './service/credential-hash.ts';
-export { addApiPages, addHealthRoutes } from './service/health-routes.ts';
+export { addHealthRoutes } from './service/health-routes.ts';
 export { type ListenConfig, listen } from './service/listen.ts';
 export { createLog, createRedactedLog, describeFailure, type Log } from './service/log.ts';
 export { addMetricsRoute, answerMetrics, type Measure, type Sample } from './service/metrics.ts';

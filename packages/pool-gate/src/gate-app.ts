@@ -127,7 +127,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
 
   addHealthRoutes(app, deps.findProblem);
   addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
-  addApiPages(app, createApiPages(gateApi));
+  addApiPages(app, createApiPages({ '': gateApi }));
 
   addTokenRoute(app, tokens);
 

@@ -339,3 +339,8 @@ function plainRefusals(operation: Operation, target: FuzzTarget): readonly FuzzR
     ...(operation.bodyType === undefined ? [] : [{ path, init: large }]),
   ];
 }
+
+/** Whether a route serves the description of a service, which the description does not name. */
+export function isOfDescription(path: string): boolean {
+  return /(?:^|\/)(?:openapi\.json|docs(?:\.md|\/[a-z.-]+)?|llms\.txt)$/.test(path);
+}

@@ -3,7 +3,7 @@ import { agentApi, agentRoutes, createOpenApi } from '@pool/api';
 import { Secret } from '@pool/core';
 import { serveHttp } from '@pool/http-server';
 import { createRouteCaller } from '@pool/platform-client';
-import { fuzzApi } from '@pool/testkit/api-fuzz';
+import { fuzzApi, isOfDescription } from '@pool/testkit/api-fuzz';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   apiKey,
@@ -19,9 +19,6 @@ type TestApp = ReturnType<typeof createTestApp>;
 const agentDocument = createOpenApi(agentApi);
 
 const notDescribed = new Set([
-  // Routes of the description itself.
-  'GET /openapi.json',
-  'GET /docs',
   // For this agent's own command line, with the loopback token only.
   'GET /api/disburse/:key/trace',
   // For this agent's own command line, with DISBURSE_BALANCE_TOKEN.
@@ -42,13 +39,16 @@ describe('the agent and its document', () => {
     expect(await document.json()).toEqual(createOpenApi(agentApi));
     const page = await app.request('http://127.0.0.1/docs', { headers });
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
-    expect(await page.text()).toContain('POST /api/disburse');
+    expect(await page.text()).toContain('<title>Pool disbursement agent</title>');
+    const text = await app.request('http://127.0.0.1/docs.md', { headers });
+    expect(await text.text()).toContain('### POST /api/disburse');
   });
 
   it('describes every route', () => {
     const { app } = createTestApp();
     const there = app.routes
       .filter(({ method }) => method !== 'ALL')
+      .filter(({ path }) => !isOfDescription(path))
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => !notDescribed.has(route));
     const described = agentApi.routes.map(

@@ -15,6 +15,7 @@ import {
   type Secret,
 } from '@pool/core';
 import {
+  addApiPages,
   createShell,
   limitBody,
   readJsonBody,
@@ -113,9 +114,7 @@ export function createApp(deps: AppDeps): Shell {
   };
 
   // No credential: the description is the same for every agent of this version.
-  for (const page of createApiPages(agentApi)) {
-    app.get(page.path, (context) => context.body(page.body, 200, page.headers));
-  }
+  addApiPages(app, createApiPages({ '': agentApi }));
 
   app.get('/api/livez', takesQuery(), (context) =>
     context.json({

@@ -2,6 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serveHttp } from '@pool/http-server';
+import { hasBrowser, openBrowser, openPage } from '@pool/testkit/browser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   openTestDatabase,
@@ -50,6 +52,34 @@ describe('the page of the payees', () => {
     }
     expect((await app.request('/api/auth/nonce')).status).toBe(200);
   });
+
+  it.skipIf(!hasBrowser)(
+    'keeps its secrets from the scripts of the page of the routes, which sends nothing (without Chromium it is skipped)',
+    { timeout: 180_000 },
+    async () => {
+      const { app } = createTestPlatform(database, {
+        payeePage: { folder: join(root, 'page'), connectTo: [] },
+      });
+      const server = await serveHttp((request) => app.fetch(request), {
+        ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
+      });
+      const browser = await openBrowser();
+      try {
+        const { page, errors } = await openPage(browser, `${server.url}/agent-edge/docs`);
+        const route = page.locator('#operations-default-bootstrap');
+        await route.getByRole('button').first().click();
+        await route.getByText('Responses').first().waitFor();
+        expect(await page.getByRole('button', { name: 'Try it out' }).count()).toBe(0);
+        expect(errors).toEqual([]);
+        expect(await page.evaluate('origin')).toBe('null');
+        await expect(page.evaluate('localStorage.length')).rejects.toThrow(/sandboxed/);
+        await expect(page.evaluate("fetch('/livez')")).rejects.toThrow(/fetch/);
+      } finally {
+        await browser.close();
+        await server.close();
+      }
+    },
+  );
 
   it('is absent where no folder is configured', async () => {
     const { app } = createTestPlatform(database);

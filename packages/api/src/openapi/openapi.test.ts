@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { findStaleDocuments } from '../../scripts/generate-api.ts';
 import { agentApi } from '../agent/agent-api.ts';
 import { apis } from '../documents.ts';
-import { docsPagePolicy } from './docs-page.ts';
+import { renderMarkdown } from './markdown.ts';
 import { createOpenApi } from './openapi.ts';
 import type { Api } from './route.ts';
 import { createApiPages } from './serve-api.ts';
@@ -235,22 +235,43 @@ describe('OpenAPI documents', () => {
   });
 });
 
-describe('the page', () => {
-  const pages = createApiPages(made(v.string()), '/x');
-  const page = pages.find(({ path }) => path === '/x/docs');
+describe.each(apis)('the Markdown of $name', (api) => {
+  const text = renderMarkdown(createOpenApi(api), 'x.json');
 
-  it('shows operations, escaped, and links the document', () => {
-    expect(page?.body).toContain('POST /one/{name}');
-    expect(page?.body).toContain('href="/x/openapi.json"');
-    expect(page?.body).not.toContain('<script');
-    expect(page?.body).not.toContain('<b>B');
+  it('has every operation, code and example', () => {
+    for (const { id, method, path, errors } of api.routes) {
+      const [, after = ''] = text.split(`### ${method} ${path}\n`);
+      const [section = ''] = after.split('\n### ');
+      for (const code of Object.values(errors).flat()) {
+        expect(section).toContain(`- \`${code}\`: `);
+      }
+      const { body, answers = {} } = api.examples[id] ?? {};
+      for (const example of [body, ...Object.values(answers)]) {
+        expect(section).toContain(example === undefined ? '' : JSON.stringify(example));
+      }
+    }
   });
 
-  it('loads nothing and runs nothing, and its policy allows its one style sheet', () => {
-    expect(page?.body).not.toMatch(
-      /<(?:img|link|iframe|object|embed)|\ssrc=|@import|url\(|\son[a-z]+=/i,
+  it('has every field, and leads to every schema that it names', () => {
+    const json = JSON.stringify(createOpenApi(api));
+    const list = (pattern: RegExp) => new Set([...json.matchAll(pattern)].map(([, name]) => name));
+    for (const name of list(/"#\/components\/schemas\/(\w+)"/g)) {
+      expect(text).toContain(`[${name}](#${name?.toLowerCase()})`);
+      expect(text).toContain(`\n### ${name}\n`);
+    }
+    const missing = [...list(/"properties":\{"(\w+)"/g)].filter(
+      (field) => field !== 'code' && !text.includes(`- \`${field}\` (`),
     );
-    expect(page?.headers['content-security-policy']).toBe(docsPagePolicy);
-    expect(docsPagePolicy).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}=';/);
+    expect(missing).toEqual([]);
   });
+});
+
+it('tells programs where the Markdown of each service is', () => {
+  const { texts, pages } = createApiPages({ '': made(v.string()), '/x': made(v.string()) });
+  expect(texts.map(({ path }) => path)).toEqual([
+    ...['/openapi.json', '/docs.md', '/x/openapi.json', '/x/docs.md'],
+    '/llms.txt',
+  ]);
+  expect(pages.map(({ path }) => path)).toEqual(['/docs', '/x/docs']);
+  expect(texts.at(-1)?.body).toMatch(/^# Pool\n\n> .+\n\n## Docs\n\n- \[.+\]\(\/docs\.md\): .+/);
 });

@@ -17,6 +17,7 @@ export type OpenApiDocument = JsonObject & {
     readonly title: string;
     readonly version: string;
     readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 };
@@ -58,6 +59,7 @@ export function createOpenApi(api: Api): OpenApiDocument {
       title: api.title,
       version: contractVersion,
       description: `${api.description} ${serverRefusals}`,
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: api.servers,
@@ -65,7 +67,11 @@ export function createOpenApi(api: Api): OpenApiDocument {
     components: {
       securitySchemes: api.securitySchemes,
       schemas: toJsonSchemaDefs(api.schemas, conversion),
-      headers,
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) =>
+          JSON.stringify(paths).includes(`#/components/headers/${name}"`),
+        ),
+      ),
     },
   };
 }

@@ -6,21 +6,6 @@
 import type { Shell } from '../shell/shell-context.ts';
 import type { Check } from './readiness.ts';
 
-// `/openapi.json` and `/docs`: the description of a service. They need no credential.
-
-/** A text that is the same for every request. `body` may be made when it is first read. */
-type ServedText = {
-  readonly path: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-export function addApiPages(app: Shell, pages: readonly ServedText[]): void {
-  for (const page of pages) {
-    app.get(page.path, (c) => c.body(page.body, 200, page.headers));
-  }
-}
-
 /** @param findProblem - why the process is not ready */
 export function addHealthRoutes(app: Shell, findProblem: Check = () => undefined): void {
   app.get('/livez', (c) => c.json({ ok: true }));
