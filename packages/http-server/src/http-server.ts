@@ -124,7 +124,12 @@ export type HttpServerOptions = {
 type Turn = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
 /** What an app can read of the connection of a request. */
-export type Connection = { readonly remoteAddress?: string };
+export type Connection = {
+  readonly remoteAddress?: string;
+  /** The server's own end. */
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+};
 
 /**
  * Serves an app until it is closed.
@@ -144,8 +149,12 @@ export function serveHttp(
   const forgetRest = (request: IncomingMessage): Promise<void> =>
     forgetBody(request, { maxBytes: limits.unreadBytes, maxMs: limits.unreadMs });
   async function answer(request: Request, { incoming, outgoing }: HttpBindings): Promise<Response> {
-    const { remoteAddress } = incoming.socket;
-    const response = await fetch(request, remoteAddress === undefined ? {} : { remoteAddress });
+    const { remoteAddress, localAddress, localPort } = incoming.socket;
+    const own = { localAddress, localPort };
+    const response = await fetch(
+      request,
+      remoteAddress === undefined ? own : { remoteAddress, ...own },
+    );
     await forgetRest(incoming);
     // The rest of the body would be read as the next request.
     if (!incoming.complete) {

@@ -35,6 +35,13 @@ export const errors = [
   },
   {
     status: 503,
+    meanings: {
+      agent_not_proven:
+        "What listens on the agent's port did not prove that it is the agent. No credential was sent. Stop that program, or correct `DISBURSE_HOST`, `DISBURSE_PORT` or `DISBURSE_HOME`.",
+    },
+  },
+  {
+    status: 503,
     exit: 6,
     meanings: {
       payment_blocked:

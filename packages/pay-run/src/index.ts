@@ -19,6 +19,8 @@ export {
   type HolderClient,
 } from './agent/holder-client.ts';
 export { createJobTrace } from './agent/job-trace.ts';
+export { createPortProof, portProofPath } from './agent/port-proof.ts';
+export { createProvenFetch } from './agent/proven-fetch.ts';
 export {
   type ConsolidateClient,
   commandHeaders,

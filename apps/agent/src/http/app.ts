@@ -41,7 +41,7 @@ import {
   validateDisbursement,
 } from '@pool/operations';
 import type { JobTrace } from '@pool/pay-run';
-import { createJobTrace } from '@pool/pay-run';
+import { createJobTrace, createPortProof, portProofPath } from '@pool/pay-run';
 import { createPace } from '@pool/wallet';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
@@ -123,6 +123,13 @@ export function createApp(deps: AppDeps): Shell {
       uptimeSeconds: Math.floor((deps.nowMs() - deps.startedAtMs) / 1000),
     }),
   );
+
+  // For this agent's own commands, which send no credential to a port before.
+  app.get(portProofPath, takesQuery('challenge'), (context) => {
+    const { localAddress: address, localPort: port } = context.env;
+    const challenge = context.req.query('challenge') ?? '';
+    return context.json(createPortProof(bearer.loopbackToken, challenge, { address, port }));
+  });
 
   app.get('/api/readyz', takesQuery(), async (context) => {
     const report = await deps.readiness.read();

@@ -1,14 +1,15 @@
 // Every problem of a roster in one list by line, registration included, before anything is sent (docs/decisions/0008).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PoolError } from '@pool/core';
+import { PoolError, Secret } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainMistakes } from '../../../../packages/pay-run/src/check/check-parts.ts';
 import { describeProblem } from '../../../../packages/pay-run/src/check/roster-problems.ts';
+import { withPortProof } from '../../../../packages/pay-run/src/fixtures/port-proofs.ts';
 import { parseRoster } from '../../../../packages/pay-run/src/roster/roster-csv.ts';
 import { runCli } from '../../src/cli.ts';
 import { bootstrap, loopbackToken, pool } from '../../src/fixtures/test-app.ts';
@@ -137,7 +138,7 @@ describe('disburse', () => {
 
   beforeEach(async () => {
     test = createTestPayRun({ maxRecipients: 2 });
-    server = createServer((request, response) => {
+    const listener: RequestListener = (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -156,7 +157,8 @@ describe('disburse', () => {
         response.writeHead(reply.status, { 'content-type': 'application/json' });
         return reply.text();
       };
-    });
+    };
+    server = createServer(withPortProof(new Secret(loopbackToken), listener));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const evmChain = {
       family: 'evm',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Secret } from '@pool/core';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { withPortProof } from '../fixtures/port-proofs.ts';
 import { createAgentCaller, createAgentClient } from './agent-client.ts';
 
 const job = { key: 'k', state: 'accepted' };
@@ -24,8 +25,12 @@ function refuse(status: number, code: string, headers: Record<string, string> = 
 
 describe('createAgentClient', () => {
   it('does not send with fetch, which ends a request whose answer takes more than five minutes', async () => {
-    const server = createServer((request, response) =>
-      request.resume().on('end', () => response.end(JSON.stringify({ ...job, key: request.url }))),
+    const server = createServer(
+      withPortProof(new Secret('t'), (request, response) =>
+        request
+          .resume()
+          .on('end', () => response.end(JSON.stringify({ ...job, key: request.url }))),
+      ),
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('headers timeout')));
@@ -39,7 +44,9 @@ describe('createAgentClient', () => {
   });
 
   it.each([204, 304, 999])('refuses the status %i, which no agent sends', async (status) => {
-    const server = createServer((_request, response) => response.writeHead(status).end());
+    const server = createServer(
+      withPortProof(new Secret('t'), (_request, response) => response.writeHead(status).end()),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => {
       server.close();

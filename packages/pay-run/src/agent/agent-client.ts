@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { request as sendRequest } from 'node:http';
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DisbursementJob,
@@ -20,6 +18,7 @@ import {
 import { type BoundedAnswer, type Fetch, fetchBounded, readText } from '@pool/http-client';
 import * as v from 'valibot';
 import { type AgentClient, jobTraceSchema } from '../ports.ts';
+import { createProvenFetch } from './proven-fetch.ts';
 
 const reportSchema = v.object({
   ok: v.boolean(),
@@ -53,7 +52,7 @@ export function urlOf(address: { readonly host: string; readonly port: number })
   return `http://${name}:${address.port}`;
 }
 
-/** Sends one request and checks its answer. Rejects with the agent's own code, `agent_unreachable` or `agent_invalid_response`. */
+/** Sends one request and checks its answer. Rejects with the agent's own code, `agent_unreachable`, `agent_not_proven` or `agent_invalid_response`. */
 export type AgentCaller = <TSchema extends v.GenericSchema>(
   schema: TSchema,
   path: string,
@@ -78,38 +77,14 @@ const maxBytes = 64 * 1024 * 1024;
 type Content = { readonly value?: unknown; readonly cut?: unknown };
 
 /**
- * A `fetch` that waits: Node's own ends a request whose answer takes more than five minutes, and an agent syncs or spends for longer. Each
- * request has its own connection, because one that was kept may be closed when the next request is sent.
+ * @param baseUrl - for example `http://127.0.0.1:8787`
+ * @param token - the loopback token or an API key
+ * @param send - sends it to the proven agent only: createProvenFetch
  */
-function fetchPatiently(url: string, { signal, ...init }: RequestInit): Promise<Response> {
-  const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  const options = {
-    method: init.method ?? 'GET',
-    headers: init.headers as Record<string, string>,
-    agent: false,
-    ...(signal ? { signal } : {}),
-  };
-  const sent = sendRequest(url, options, (answer) => {
-    const body = Readable.toWeb(answer) as ConstructorParameters<typeof Response>[0];
-    const headers = answer.headers as Record<string, string>;
-    try {
-      resolve(new Response(body, { status: answer.statusCode ?? 0, headers }));
-    } catch (error) {
-      // A status that no agent sends, such as 204 or 999.
-      answer.destroy();
-      reject(error);
-    }
-  });
-  sent.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
-  sent.end(init.body);
-  return promise;
-}
-
-/** @param baseUrl - for example `http://127.0.0.1:8787` */
 export function createAgentCaller(
   baseUrl: string,
   token: Secret,
-  send: Fetch = fetchPatiently,
+  send: Fetch,
   { patienceMs = 60_000, onPause }: AgentPace = {},
 ): AgentCaller {
   /** Waits on 429: a roster in hundreds of parts sends many requests at once. */
@@ -151,7 +126,7 @@ export function createAgentCaller(
     try {
       return await fetchBounded(request, readContent);
     } catch (error) {
-      if (errorCodeOf(error) === 'agent_invalid_response') {
+      if (isPoolError(error) && error.code !== 'agent_unreachable') {
         throw error;
       }
       throw createUnreachable(baseUrl, isPoolError(error) ? error.cause : error);
@@ -211,8 +186,15 @@ export function passesByItself(error: unknown): boolean {
 /** Beside those of the catalogue: another command writes the cache for a moment. */
 const passing: ReadonlySet<string> = new Set(['note_cache_unavailable']);
 
-/** @param baseUrl - for example `http://127.0.0.1:8787` */
-export function createAgentClient(baseUrl: string, token: Secret, send?: Fetch): AgentClient {
+/**
+ * @param baseUrl - for example `http://127.0.0.1:8787`
+ * @param token - the loopback token
+ */
+export function createAgentClient(
+  baseUrl: string,
+  token: Secret,
+  send: Fetch = createProvenFetch(() => token),
+): AgentClient {
   const call = createAgentCaller(baseUrl, token, send);
   const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
   const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({

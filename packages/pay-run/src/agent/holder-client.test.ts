@@ -1,16 +1,18 @@
 // How long the holder commands wait for an agent.
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Secret } from '@pool/core';
 import { expect, it, onTestFinished } from 'vitest';
+import { withPortProof } from '../fixtures/port-proofs.ts';
 import { createHolderClient } from './holder-client.ts';
+import { createProvenFetch } from './proven-fetch.ts';
 
 const balance = { total: '7', symbol: 'USDC', notes: 1, largestNote: '7', chain: 'anvil' };
 
 /** An agent that answers balances after a time, and shows other blocks at each look while it `goesOn`. */
 async function serve(answerAfterMs: number, goesOn: boolean) {
   let read = 0;
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const answer = (value: unknown): void => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(value));
@@ -21,7 +23,9 @@ async function serve(answerAfterMs: number, goesOn: boolean) {
     } else {
       setTimeout(answer, answerAfterMs, balance).unref();
     }
-  });
+  };
+  const loopback = new Secret('l');
+  const server = createServer(withPortProof(loopback, listener));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -29,7 +33,12 @@ async function serve(answerAfterMs: number, goesOn: boolean) {
   });
   const { port } = server.address() as AddressInfo;
   const limits = { silenceMs: 600, lookMs: 50 };
-  return createHolderClient(`http://127.0.0.1:${port}`, new Secret('t'), undefined, limits);
+  return createHolderClient(
+    `http://127.0.0.1:${port}`,
+    new Secret('t'),
+    createProvenFetch(() => loopback),
+    limits,
+  );
 }
 
 it('ends with a reason when the agent shows nothing new', async () => {

@@ -21,7 +21,7 @@ const historySchema = agentRoutes.history.answers[200].schema;
 
 const balanceSchema = agentRoutes.balance.answers[200].schema;
 
-/** Every call throws PoolError: the agent's own codes, `agent_unreachable`, `agent_invalid_response`. */
+/** Every call throws PoolError: the agent's own codes, `agent_unreachable`, `agent_not_proven`, `agent_invalid_response`. */
 export type HolderClient = {
   /** @param token - symbol */
   balance(token: string): Promise<Balance>;
@@ -72,10 +72,11 @@ const longTimeoutMs = 6 * 3_600_000;
 /** How long an agent may show nothing new of its sync, and how often it is looked at, in milliseconds. */
 const defaultWatch = { silenceMs: 5 * 60_000, lookMs: 10_000 };
 
+/** @param send - as of createAgentCaller */
 export function createHolderClient(
   baseUrl: string,
   token: Secret,
-  send?: Fetch,
+  send: Fetch,
   { silenceMs, lookMs } = defaultWatch,
 ): HolderClient {
   const call = createAgentCaller(baseUrl, token, send);

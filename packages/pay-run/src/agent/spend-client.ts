@@ -24,6 +24,7 @@ import { isCode } from '@pool/storage';
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
 import { type AgentCaller, createAgentCaller, createUnreachable } from './agent-client.ts';
+import { createProvenFetch } from './proven-fetch.ts';
 
 /** Headers that this agent's own commands send beside the role's API key (docs/decisions/0011). They are not part of the API. */
 export const commandHeaders = {
@@ -59,7 +60,7 @@ export type SpendClientDeps = {
   /** For example `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
   readonly token: Secret;
-  /** The loopback token, which shows that the caller is a command on this machine. Read only when it is needed. */
+  /** The loopback token, by which agent and command know each other. */
   readonly readLoopbackToken: () => Secret;
   /** How long one answer may take, in milliseconds. */
   readonly timeoutMs?: number;
@@ -68,8 +69,6 @@ export type SpendClientDeps = {
   /** A line for people: why nothing happens now. */
   readonly onPause?: (text: string) => void;
 };
-
-type CallerDeps = Omit<SpendClientDeps, 'readLoopbackToken'>;
 
 /** Half an hour, the most that the deadline of a spend can be away, and as long again for finality. */
 const defaultTimeoutMs = 60 * 60_000;
@@ -174,9 +173,16 @@ function createPost(
   };
 }
 
-function createPatientCaller({ baseUrl, token, reattachMs, onPause }: CallerDeps): AgentCaller {
+function createPatientCaller({
+  baseUrl,
+  token,
+  readLoopbackToken,
+  reattachMs,
+  onPause,
+}: SpendClientDeps): AgentCaller {
   const patience = reattachMs === undefined ? {} : { patienceMs: reattachMs };
-  return createAgentCaller(baseUrl, token, undefined, { ...patience, onPause });
+  const send = createProvenFetch(readLoopbackToken);
+  return createAgentCaller(baseUrl, token, send, { ...patience, onPause });
 }
 
 /** Whether a request has no answer: no agent listens, so nothing was sent; or it may have arrived. Undefined: the agent answered. */
@@ -228,7 +234,7 @@ export type ConsolidateClient = {
  * One call for each step. A call can be repeated after any error, because a step that is underway is attached to and the plan is made again
  * each time.
  */
-export function createConsolidateClient(deps: CallerDeps): ConsolidateClient {
+export function createConsolidateClient(deps: SpendClientDeps): ConsolidateClient {
   const { baseUrl, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
   const call = createPatientCaller(deps);
   return {

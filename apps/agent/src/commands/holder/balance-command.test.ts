@@ -93,7 +93,7 @@ describe('disburse-agent balance', () => {
   });
 
   it('says how to start the agent when it does not run', async () => {
-    const client = createHolderClient('http://127.0.0.1:9', new Secret('pool_live_x'));
+    const client = createHolderClient('http://127.0.0.1:9', new Secret('pool_live_x'), fetch);
     await expect(client.balance('USDC')).rejects.toMatchObject({
       code: 'agent_unreachable',
       message: expect.stringContaining('disburse-agent serve'),

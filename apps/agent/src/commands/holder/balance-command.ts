@@ -8,6 +8,7 @@ import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import {
   createHolderClient,
+  createProvenFetch,
   createSyncView,
   exitCodes,
   type HolderClient,
@@ -18,6 +19,7 @@ import {
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { createTokenMissing } from '../../services/holder/served-notes.ts';
 import { findDecimals } from '../../services/holder/spend-place.ts';
+import { readLoopbackToken } from '../../state/agent-home.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {
@@ -115,8 +117,13 @@ export function openClient(options: Pick<BalanceOptions, 'token' | 'envFile'>): 
   if (holder.balanceToken === undefined) {
     throw createTokenMissing();
   }
+  const address = readAgentAddress(options.envFile);
   return {
-    client: createHolderClient(urlOf(readAgentAddress(options.envFile)), holder.balanceToken),
+    client: createHolderClient(
+      urlOf(address),
+      holder.balanceToken,
+      createProvenFetch(() => readLoopbackToken(address.home)),
+    ),
     token: options.token ?? holder.tokenSymbol,
     findDecimals({ chain, symbol }) {
       try {

@@ -30,6 +30,7 @@ import {
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
+import { readLoopbackToken } from '../../state/agent-home.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type ConsolidateOptions = {
@@ -66,9 +67,11 @@ export async function runConsolidate(options: ConsolidateOptions, output: Output
       terminal: output.terminal,
     },
   );
+  const address = readAgentAddress(options.envFile);
   const client = createConsolidateClient({
-    baseUrl: urlOf(readAgentAddress(options.envFile)),
+    baseUrl: urlOf(address),
     token: requireRoleToken('transfer', config.holder),
+    readLoopbackToken: () => readLoopbackToken(address.home),
     timeoutMs: computeSpendWaitMs(config.holder),
     onPause: (text) => output.terminal.write(`${text}\n`),
   });

@@ -1,9 +1,10 @@
 // Contacts: labels for W with their evidence. A label stays on this machine.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret } from '@pool/core';
 import {
   createFakeHolder,
   type FakeHolder,
@@ -11,6 +12,7 @@ import {
   signFakeEvidence,
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { withPortProof } from '../../../../../packages/pay-run/src/fixtures/port-proofs.ts';
 import { findContact } from '../../../../../packages/wallet/src/holder/contacts.ts';
 import {
   contactsPath,
@@ -32,7 +34,8 @@ const platform = {
   received: [] as string[],
   records: new Map<string, object>(),
 };
-const server = createServer((request, response) => {
+const loopbackToken = 'ab'.repeat(32);
+function answer(request: IncomingMessage, response: ServerResponse): void {
   let body = '';
   request.on('data', (chunk: Buffer) => {
     body += chunk.toString('utf8');
@@ -57,7 +60,8 @@ const server = createServer((request, response) => {
     );
     response.end(JSON.stringify({ recipients }));
   });
-});
+}
+const server = createServer(withPortProof(new Secret(loopbackToken), answer));
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => {
@@ -92,6 +96,7 @@ function start() {
     `DISBURSE_PORT=${port}`,
     `DISBURSE_TRANSFER_TOKEN=pool_live_transfer_${'a'.repeat(43)}`,
   ];
+  writeFileSync(join(home, 'loopback.token'), loopbackToken);
   const envFile = writeAgentFiles(home, platform.url, lines);
   return {
     home,

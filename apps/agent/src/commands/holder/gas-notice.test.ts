@@ -44,7 +44,7 @@ async function serveRpc(balances: Readonly<Record<string, string>>) {
 /** A configuration file that names a served agent. */
 async function configure(changes: Readonly<Record<string, string>>) {
   const world = createTestApp();
-  const server = await serveHttp((request) => world.app.fetch(request), {
+  const server = await serveHttp((request, from) => world.app.fetch(request, from), {
     host: '127.0.0.1',
     port: 0,
     onRefused: () => undefined,

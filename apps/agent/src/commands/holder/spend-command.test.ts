@@ -1,6 +1,6 @@
 // `transfer` and `send` against the routes of the agent on a real socket, with fake ports behind them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { bigintToHex32, PoolError, Secret, type SpendReceipt } from '@pool/core'
 import { serveHttp } from '@pool/http-server';
 import { createSpendClient, type Output, type SpendOrder } from '@pool/pay-run';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { withPortProof } from '../../../../../packages/pay-run/src/fixtures/port-proofs.ts';
 import { runCli } from '../../cli.ts';
 import { apiKey, createTestApp, loopbackToken, token } from '../../fixtures/test-app.ts';
 import { performSpend } from './spend-command.ts';
@@ -46,7 +47,7 @@ function createOutput(isTty = false, answer?: string) {
 
 async function serve() {
   const world = createTestApp();
-  const server = await serveHttp((request) => world.app.fetch(request), {
+  const server = await serveHttp((request, from) => world.app.fetch(request, from), {
     host: '127.0.0.1',
     port: 0,
     onRefused: () => undefined,
@@ -67,10 +68,9 @@ function clientOf(baseUrl: string, role = 'transfer') {
 /** An agent that answers each request in turn; undefined cuts the connection. */
 async function serveAnswers(...answers: ([number, unknown] | undefined)[]) {
   const seen: { readonly attach: string | undefined }[] = [];
-  const server: Server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     request.resume().on('end', () => {
-      const attach = request.headers['x-disburse-attach'];
-      seen.push({ attach: attach === undefined ? undefined : String(attach) });
+      seen.push({ attach: request.headers['x-disburse-attach']?.toString() });
       const answer = answers.shift();
       if (answer === undefined) {
         response.destroy();
@@ -79,7 +79,8 @@ async function serveAnswers(...answers: ([number, unknown] | undefined)[]) {
       response.writeHead(answer[0], { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer[1]));
     });
-  });
+  };
+  const server: Server = createServer(withPortProof(new Secret(loopbackToken), listener));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;

@@ -12,6 +12,7 @@ import {
   type AgentCaller,
   commandHeaders,
   createAgentCaller,
+  createProvenFetch,
   exitCodes,
   type Output,
   urlOf,
@@ -348,7 +349,7 @@ function isTimeout({ cause }: PoolError): boolean {
   return cause instanceof Error && cause.name === 'TimeoutError';
 }
 
-function createCaller({ host, port, holder }: Config): AgentCaller {
+function createCaller({ home, host, port, holder }: Config): AgentCaller {
   const token = holder.transferToken;
   if (token === undefined) {
     throw new PoolError(
@@ -356,5 +357,9 @@ function createCaller({ host, port, holder }: Config): AgentCaller {
       `${variables.transferToken.name} is required: the notes are moved by transfers of the holder to itself. Mint an API key with the capability holder.transfer`,
     );
   }
-  return createAgentCaller(urlOf({ host, port }), token);
+  return createAgentCaller(
+    urlOf({ host, port }),
+    token,
+    createProvenFetch(() => readLoopbackToken(home)),
+  );
 }

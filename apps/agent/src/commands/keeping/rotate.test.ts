@@ -2,13 +2,15 @@
 // that the same command continues.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { editEnvFile } from '../../../../../packages/configuration/src/edit-env-file.ts';
+import { withPortProof } from '../../../../../packages/pay-run/src/fixtures/port-proofs.ts';
 import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../../cli.ts';
@@ -127,7 +129,7 @@ type FakeAgent = {
 };
 
 async function startFakeAgent(): Promise<FakeAgent> {
-  const server: Server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const url = new URL(request.url ?? '', 'http://agent');
     const [token = '', to = ''] = ['token', 'to'].map((name) => url.searchParams.get(name) ?? '');
     response.setHeader('content-type', 'application/json');
@@ -163,7 +165,8 @@ async function startFakeAgent(): Promise<FakeAgent> {
       changeAmount: '7',
     };
     response.end(JSON.stringify({ notes: left, locked: 0, ...(left > 0 ? { receipt } : {}) }));
-  });
+  };
+  const server: Server = createServer(withPortProof(new Secret(loopbackToken), listener));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -1,11 +1,12 @@
 // `disburse-agent pay-runs`: what this directory sent, and what the agent says of it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DisbursementJob, numberFormatExamples, numberFormats } from '@pool/core';
+import { type DisbursementJob, numberFormatExamples, numberFormats, Secret } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { withPortProof } from '../../../../../packages/pay-run/src/fixtures/port-proofs.ts';
 import {
   openPayRunLedger,
   payRunLedgerPath,
@@ -38,14 +39,15 @@ function paidJob(key: string): DisbursementJob {
 async function start(isUp = true) {
   const home = mkdtempSync(join(tmpdir(), 'pool-pay-runs-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const key = decodeURIComponent(request.url?.split('/').at(-1) ?? '');
     const isKnown = key.includes('1of2') || key.startsWith('may-');
     response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify(isKnown ? paidJob(key) : { code: 'not_found', message: 'never seen' }),
     );
-  });
+  };
+  const server = createServer(withPortProof(new Secret(loopbackToken), listener));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const close = (): void => void server.close();

@@ -4,7 +4,7 @@
  * @module
  */
 import { loginSeconds } from '@pool/console';
-import { createAgentCaller, exitCodes, type Output, urlOf } from '@pool/pay-run';
+import { createAgentCaller, createProvenFetch, exitCodes, type Output, urlOf } from '@pool/pay-run';
 import * as v from 'valibot';
 import { readAgentAddress } from '../../config/config.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
@@ -22,7 +22,12 @@ export async function runConsole(
 ): Promise<number> {
   const address = readAgentAddress(envFile);
   const here = urlOf(address);
-  const call = createAgentCaller(here, readLoopbackToken(address.home));
+  const token = readLoopbackToken(address.home);
+  const call = createAgentCaller(
+    here,
+    token,
+    createProvenFetch(() => token),
+  );
   const { path } = await call(loginSchema, '/console/logins', { method: 'POST' });
   const url = `${here}${path}`;
   out(json === true ? JSON.stringify({ url }) : url);

@@ -2,6 +2,7 @@
 export const errorRows = {
   'account_not_opened': { exit: 2 },
   'agent_invalid_response': { status: 502 },
+  'agent_not_proven': { status: 503 },
   'agent_unreachable': { status: 504, retry: true },
   'approval_failed': {},
   'approver_invalid_response': { status: 502, retry: true },
