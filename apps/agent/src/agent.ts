@@ -249,7 +249,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     holderHistory,
     holderSpends,
   });
-  addConsole(app, config, loopbackToken);
+  const closeConsole = addConsole(app, config, loopbackToken);
 
   return {
     app,
@@ -259,6 +259,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       stopping.abort();
       tenant.stop();
       retention.stop();
+      await closeConsole();
       await ended;
       await custodyReported;
       await runner?.stop();

@@ -11,11 +11,14 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { assertFormToken, assertOwnFetch, assertOwnForm, requireLoopback } from './access/guard.ts';
 import { createSessions, type Session } from './access/sessions.ts';
+import { addDraftRoutes } from './draft-routes.ts';
 import { assets } from './pages/assets.ts';
 import { placeOf, root } from './pages/layout.ts';
 import { renderEnded, renderLogin, renderProblem } from './pages/login.ts';
 import type { ConsoleApp, ConsoleContext, ConsoleDeps, ConsoleEnv } from './ports.ts';
 import { addRunRoutes } from './run-routes.ts';
+import { createDrafts } from './runs/drafts.ts';
+import { createPayments } from './runs/payments.ts';
 
 const cookieName = 'console';
 /** Holds a roster of 10,000 people. */
@@ -26,6 +29,8 @@ export type Console = {
   readonly app: ConsoleApp;
   /** @returns the path of a login that works once, within two minutes. Secret */
   issueLogin(): string;
+  /** Ends what sends the parts of a roster. The agent continues what it has. */
+  close(): Promise<void>;
 };
 
 export function createConsole(deps: ConsoleDeps): Console {
@@ -63,11 +68,17 @@ export function createConsole(deps: ConsoleDeps): Console {
     deleteCookie(c, cookieName, { path: `${placeOf(session)}/` });
     return c.html(renderEnded());
   });
-  addRunRoutes(app, deps);
+  const work = { drafts: createDrafts(), payments: createPayments(deps) };
+  addDraftRoutes(app, deps, work);
+  addRunRoutes(app, deps, work);
   app.all('*', () => {
     throw notFound();
   });
-  return { app, issueLogin: () => `${root}/login/${sessions.issueLogin()}` };
+  return {
+    app,
+    issueLogin: () => `${root}/login/${sessions.issueLogin()}`,
+    close: () => work.payments.close(),
+  };
 }
 
 /** Sets the session, and the form of a POST. */

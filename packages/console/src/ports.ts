@@ -15,6 +15,8 @@ export type ConsoleDeps = {
   };
   /** Of a clock that is never set back, for the ends of logins and sessions. */
   readonly monotonicMs: () => number;
+  /** Pause between two readings of a job, milliseconds. Default: that of the commands. */
+  readonly pollMs?: number;
 };
 
 /** Fields of a form. */

@@ -8,18 +8,28 @@ import {
   exportPayRun,
   inspectPayRuns,
   type JobTrace,
+  locateSkipped,
   type NamedPayRun,
   type PayRunView,
+  pickRows,
 } from '@pool/pay-run';
+import { renderNewRun } from './pages/new-run.ts';
 import { renderRun } from './pages/run.ts';
-import { type RunFilter, renderRunList } from './pages/run-list.ts';
+import { pathOfRun, type RunFilter, renderRunList } from './pages/run-list.ts';
 import type { ConsoleApp, ConsoleDeps } from './ports.ts';
+import type { Drafts } from './runs/drafts.ts';
+import type { Payments } from './runs/payments.ts';
+import { readDraft } from './runs/review.ts';
 import { standings } from './runs/standing.ts';
 
 /** Pay runs of one list. The agent is asked about each. */
 const maxListed = 100;
 
-export function addRunRoutes(app: ConsoleApp, { payer }: ConsoleDeps): void {
+export function addRunRoutes(
+  app: ConsoleApp,
+  { payer }: ConsoleDeps,
+  { drafts, payments }: { readonly drafts: Drafts; readonly payments: Payments },
+): void {
   app.get('/:place/', async (c) => {
     const filter: RunFilter = {
       text: c.req.query('text')?.trim() ?? '',
@@ -36,13 +46,25 @@ export function addRunRoutes(app: ConsoleApp, { payer }: ConsoleDeps): void {
     const { terminal, note } = createNote();
     const views = await inspectPayRuns(payer, {}, { terminal }, isWanted);
     const more = Math.max(0, matching - maxListed);
-    return c.html(renderRunList(c.get('session'), { views, filter, more, note: note() }, payer));
+    return c.html(
+      renderRunList(
+        c.get('session'),
+        { views, filter, more, note: note(), drafts: drafts.list() },
+        payer,
+      ),
+    );
   });
 
   app.get('/:place/runs/:chain/:token/:label', async (c) => {
     const { view, note } = await findRun(c.req.param());
     const traces = await readTraces(view);
-    return c.html(renderRun(c.get('session'), { view, traces, note }, payer));
+    return c.html(
+      renderRun(
+        c.get('session'),
+        { view, traces, note, stop: payments.findStop(view), draft: drafts.findOf(view) },
+        payer,
+      ),
+    );
   });
 
   app.get('/:place/runs/:chain/:token/:label/payees.csv', async (c) => {
@@ -56,6 +78,35 @@ export function addRunRoutes(app: ConsoleApp, { payer }: ConsoleDeps): void {
       // Labels have no character that a header could not have.
       'content-disposition': `attachment; filename="${label}-payees.csv"`,
     });
+  });
+
+  // The rows of those who were skipped, for a pay run of their own.
+  app.get('/:place/runs/:chain/:token/:label/skipped', async (c) => {
+    const { view } = await findRun(c.req.param());
+    const draft = drafts.findOf(view);
+    if (draft === undefined) {
+      throw new PoolError(
+        'not_found',
+        'the console has the roster no more: make a file of the people who were skipped',
+      );
+    }
+    const skipped = view.parts.flatMap(({ job }) => job?.result?.skipped ?? []);
+    const lines = locateSkipped(readDraft(draft).entries, skipped).map(({ line }) => line ?? 0);
+    const { chain, token, unit, payRun } = draft;
+    const { format } = unit;
+    const shown = {
+      text: pickRows(draft.text, new Set(lines)),
+      payRun: `${payRun} skipped`.slice(0, 64),
+      target: `${chain} ${token}`,
+      ...(format === 'base-units' || format === 'decimal' ? {} : { format }),
+    };
+    return c.html(renderNewRun(c.get('session'), shown, payer));
+  });
+
+  app.post('/:place/runs/:chain/:token/:label/cancel', async (c) => {
+    const { view } = await findRun(c.req.param());
+    payments.cancel(view);
+    return c.redirect(pathOfRun(c.get('session'), view), 303);
   });
 
   async function findRun({

@@ -30,11 +30,20 @@ export {
   type SpendClient,
   type SpendOrder,
 } from './agent/spend-client.ts';
-export { createRequest } from './check/check-parts.ts';
+export {
+  createRequest,
+  describeIssue,
+  explainMistakes,
+  type PartIssue,
+} from './check/check-parts.ts';
 export { isConfirmed } from './check/confirm-payment.ts';
+export { locateSkipped, type SkippedEntry } from './check/pay-run-echo.ts';
+export type { RosterProblem } from './check/roster-problems.ts';
 export { cancelPayment } from './commands/cancel.ts';
 export { type DropOptions, dropLine } from './commands/drop.ts';
+export { dryRunSplit } from './commands/dry-run.ts';
 export { type ExportOptions, exportPayRun } from './commands/export.ts';
+export { payPlan } from './commands/pay-plan.ts';
 export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export {
   formatAmount,
@@ -58,10 +67,12 @@ export {
 } from './commands/tenancy.ts';
 export { listPaidInsertions } from './disclose/paid-insertions.ts';
 export { exitCodeOfError, exitCodes } from './exit-codes.ts';
+export { describeUse, isFixed } from './ledger/pay-run-claim.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
 export { type NamedPayRun, openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
-export { listAllPayRuns, shareLabels } from './ledger/shared-ledger.ts';
+export { describeSameRoster, findPaidSameRoster } from './ledger/same-roster.ts';
+export { listAllPayRuns, openLedger, shareLabels } from './ledger/shared-ledger.ts';
 export {
   isAtRisk,
   listDeliveries,
@@ -78,6 +89,7 @@ export {
   withProgress,
 } from './pay/holder-progress.ts';
 export { drawBar, formatSeconds } from './pay/progress-view.ts';
+export type { SplitOutcome, SplitPlan, Stop } from './pay/split-pay-run.ts';
 export type {
   AgentClient,
   Ask,
@@ -101,6 +113,7 @@ export {
   parsePeople,
 } from './roster/people-csv.ts';
 export { chooseFormat, sumAmounts } from './roster/roster-amount.ts';
-export { parseRoster, type RosterEntry } from './roster/roster-csv.ts';
-export { isStandardInput, readRosterText } from './roster/roster-file.ts';
+export { parseRoster, type Roster, type RosterEntry } from './roster/roster-csv.ts';
+export { decodeRoster, isStandardInput, readRosterText } from './roster/roster-file.ts';
 export { type AmountRules, readTypedAmounts, type TypedAmount } from './roster/typed-amount.ts';
+export { encodeWrongRows, pickRows } from './roster/wrong-rows.ts';

@@ -16,8 +16,13 @@ import { readBearer } from './bearer.ts';
 /** For the console's own requests to the routes of this agent. */
 const here = { remoteAddress: '127.0.0.1' };
 
-export function addConsole(app: Shell, config: Config, loopbackToken: Secret): void {
-  const { app: pages, issueLogin } = createConsole({
+/** @returns what ends the work of the console */
+export function addConsole(app: Shell, config: Config, loopbackToken: Secret): () => Promise<void> {
+  const {
+    app: pages,
+    issueLogin,
+    close,
+  } = createConsole({
     payer: {
       ledger: config,
       chain: config.chain,
@@ -39,4 +44,5 @@ export function addConsole(app: Shell, config: Config, loopbackToken: Secret): v
     return c.json({ path: issueLogin() }, 201);
   });
   app.route('/console', pages);
+  return close;
 }

@@ -42,7 +42,8 @@ export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] 
       }),
     invitations: { find: () => [] },
   };
-  const pages = createConsole({ payer, monotonicMs: () => clock.monotonicMs });
+  const pages = createConsole({ payer, monotonicMs: () => clock.monotonicMs, pollMs: 1 });
+  onTestFinished(() => pages.close());
   world.app.route('/console', pages.app as never);
   const send = async (path: string, init: RequestInit = {}, from = here): Promise<Response> =>
     world.app.request(`${origin}${path}`, init, from);

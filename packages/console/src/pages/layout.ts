@@ -58,7 +58,7 @@ function renderNavigation(session: Session): Html {
 }
 
 /** In every form of a session. */
-function renderFormToken({ formToken }: Session): Html {
+export function renderFormToken({ formToken }: Session): Html {
   return html`<input type="hidden" name="form" value="${formToken}">`;
 }
 

@@ -6,6 +6,7 @@
 import { formatAmount, formatMinute, type Payer, type PayRunView } from '@pool/pay-run';
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
+import type { Draft } from '../runs/drafts.ts';
 import { type Standing, standingNames, standings, summarizeRun } from '../runs/standing.ts';
 import { type Html, placeOf, renderOption, renderPage, renderTable } from './layout.ts';
 
@@ -31,7 +32,10 @@ export function renderRunList(
     filter,
     more,
     note,
+    drafts,
   }: {
+    /** Rosters that the console has. */
+    readonly drafts: readonly Draft[];
     readonly views: readonly PayRunView[];
     readonly filter: RunFilter;
     readonly more: number;
@@ -59,6 +63,8 @@ export function renderRunList(
     title: 'Pay runs',
     session,
     body: html`${note === '' ? '' : html`<div class="warning" role="status"><p>${note}</p></div>`}
+<p class="actions"><a class="button" href="${placeOf(session)}/new">New pay run</a></p>
+${drafts.length === 0 ? '' : html`<h2>Given to the console</h2><ul>${drafts.map(({ id, payRun, chain }) => html`<li><a href="${placeOf(session)}/drafts/${id}">${payRun} on ${chain}</a></li>`)}</ul>`}
 <form class="filters" method="get" action="${placeOf(session)}/">
 <div><label for="text">Label contains</label><input id="text" name="text" value="${filter.text}"></div>
 <div><label for="standing">State</label><select id="standing" name="standing">

@@ -15,8 +15,9 @@ import {
 } from '@pool/pay-run';
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
+import type { Draft } from '../runs/drafts.ts';
 import { standingNames, summarizeRun } from '../runs/standing.ts';
-import { type Html, renderPage, renderTable } from './layout.ts';
+import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
 import { pathOfRun } from './run-list.ts';
 
 type Part = PayRunView['parts'][number];
@@ -26,13 +27,14 @@ export type RunPage = {
   /** Of the jobs that have not ended, by key. */
   readonly traces: ReadonlyMap<string, JobTrace>;
   readonly note: string;
+  /** Why not all parts were sent. */
+  readonly stop: string | undefined;
+  /** Its roster, if the console has it. */
+  readonly draft: Draft | undefined;
 };
 
-export function renderRun(
-  session: Session,
-  { view, traces, note }: RunPage,
-  payer: Pick<Payer, 'readChains'>,
-): Html {
+export function renderRun(session: Session, page: RunPage, payer: Pick<Payer, 'readChains'>): Html {
+  const { view, traces, note } = page;
   const { chain, token, parts } = view;
   const summary = summarizeRun(view);
   const path = pathOfRun(session, view);
@@ -52,10 +54,25 @@ ${isRunning ? html`<noscript><p><a href="${path}">Load this page again</a></p></
     session,
     body: html`${note === '' ? '' : html`<div class="warning" role="status"><p>${note}</p></div>`}
 ${isRunning ? html`<div data-live role="status">${state}</div>` : state}
+${renderActions(session, page)}
 ${renderPayees(view, payer)}
 <h2>Downloads</h2>
 <p><a href="${path}/payees.csv" download>A line for each payee (CSV)</a></p>`,
   });
+}
+
+function renderActions(session: Session, { view, stop, draft }: RunPage): Html {
+  const { standing, skipped } = summarizeRun(view);
+  const path = pathOfRun(session, view);
+  const isUnsent = view.parts.some(({ job }) => job === undefined);
+  const place = placeOf(session);
+  return html`${stop === undefined ? '' : html`<div class="problem" role="alert"><p>${stop}</p></div>`}
+<div class="actions">
+${isUnsent && draft !== undefined ? html`<a class="button" href="${place}/drafts/${draft.id}">Continue with the parts that were not sent</a>` : ''}
+${isUnsent && draft === undefined ? html`<p>Parts of it may not have been sent. To continue, <a href="${place}/new">give the same file again under the same label</a>: what was sent is not paid again.</p>` : ''}
+${skipped === 0 || draft === undefined ? '' : html`<a class="button" href="${path}/skipped">Pay only the skipped, under a new label</a>`}
+${standing === 'running' ? html`<form method="post" action="${path}/cancel">${renderFormToken(session)}<button class="plain">Cancel this payment</button></form>` : ''}
+</div>`;
 }
 
 function renderPart({ part, of, key, job, isUnseen }: Part, trace: JobTrace | undefined): Html {

@@ -38,7 +38,7 @@ import { parsePayRun } from '../ledger/pay-run-label.ts';
 import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
 import { openLedger } from '../ledger/shared-ledger.ts';
 import { type FollowOptions, followJob, withInterruption } from '../pay/follow-job.ts';
-import { paySplit, type SplitPlan } from '../pay/split-pay-run.ts';
+import type { SplitPlan } from '../pay/split-pay-run.ts';
 import type { AgentClient, Output, Payer, Terminal } from '../ports.ts';
 import { createJobDocument, describeJob, exitCodeOfJob } from '../report/job-report.ts';
 import {
@@ -58,6 +58,7 @@ import {
   reportFirstRound,
   runDryInvited,
 } from './pay-invited.ts';
+import { payPlan } from './pay-plan.ts';
 
 // The questions of `--dry-run`, asked before a payment is sent: the checks of the running agent, and what would prevent
 // the batch although nothing is wrong with the roster (docs/decisions/0008).
@@ -250,6 +251,22 @@ export async function payRoster(
     await noteAbsence(payer.agentUrl, terminal);
     return code;
   }
+  if (options.split === true && (until === undefined || !hasInvited)) {
+    // A signal ends the following, not the payment: the summary reports the progress.
+    const outcome = await withInterruption((signal) =>
+      payPlan(plan, payer, {
+        createApproval: (claim) => createApproval({ ...claim, decimals, terminal, ask }),
+        terminal,
+        signal,
+      }),
+    );
+    output.out(
+      options.json === true
+        ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
+        : describeSplit(plan, outcome, decimals),
+    );
+    return exitCodeOfSplit(outcome);
+  }
   // Before the ledger: a directory without a token never had an agent.
   const client = payer.openAgent();
   const ledger = await openLedger(payer.ledger);
@@ -274,24 +291,8 @@ export async function payRoster(
         out: output.out,
       });
     }
-    if (options.split !== true) {
-      const first = await payWhole(plan, deps);
-      return await followWhole(client, first, plan.entries, options, output);
-    }
-    // A signal ends the following, not the payment: the summary reports the progress.
-    const outcome = await withInterruption((signal) =>
-      paySplit(plan, {
-        ...deps,
-        readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
-        signal,
-      }),
-    );
-    output.out(
-      options.json === true
-        ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
-        : describeSplit(plan, outcome, decimals),
-    );
-    return exitCodeOfSplit(outcome);
+    const first = await payWhole(plan, deps);
+    return await followWhole(client, first, plan.entries, options, output);
   } catch (error) {
     if (error instanceof RosterError) {
       return refuseRoster(error.problems, options, output);

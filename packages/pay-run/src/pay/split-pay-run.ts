@@ -72,7 +72,9 @@ export type SplitDeps = ClaimDeps & {
   /** Ends the run between two readings of a job. */
   readonly signal: AbortSignal;
   /** Pause between two readings of a job. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
+  /** Told when the agent has a part. */
+  readonly onSent?: (() => void) | undefined;
 };
 
 /** How long a part waits for an agent that stopped answering. */
@@ -254,6 +256,7 @@ async function payInOrder(
       }
       parts[index] = { ...found, job: found.job ?? (await submit(found, plan, digest, deps)) };
       open.add(index);
+      deps.onSent?.();
       await follow(index, isOut);
     }
     for (const index of open) {

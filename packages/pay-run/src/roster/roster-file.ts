@@ -78,7 +78,7 @@ function readBytes(name: string, read: () => Uint8Array): Uint8Array {
  * @param name - the file's name in messages
  * @throws PoolError `invalid_roster`
  */
-function decodeRoster(bytes: Uint8Array, name: string): string {
+export function decodeRoster(bytes: Uint8Array, name: string): string {
   if (bytes.length === 0) {
     throw refuse(`${name} is empty; a roster has a header and one line per recipient`);
   }
