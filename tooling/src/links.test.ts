@@ -21,7 +21,8 @@ function listAnchors(file: string): readonly string[] {
 }
 
 function findDanglingLinks(file: string): readonly string[] {
-  const links = readFileSync(file, 'utf8').matchAll(/\]\((?<to>[^)\s]+)\)/g);
+  const text = readFileSync(file, 'utf8').replaceAll(/`[^`\n]*`/g, '');
+  const links = text.matchAll(/\]\((?<to>[^)\s]+)\)/g);
   return [...links]
     .map((match) => match.groups?.['to'] ?? '')
     .filter((to) => !/^[a-z]+:/.test(to))

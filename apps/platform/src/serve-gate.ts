@@ -8,6 +8,7 @@ import { PoolError } from '@pool/core';
 import { createSharedLimiter, forgetFullBuckets, openServiceKey, openStore } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import {
+  createBuildMeasure,
   createChainWatch,
   createDatabaseCheck,
   createReadiness,
@@ -30,6 +31,7 @@ import {
   passEverybody,
   startPublisher,
 } from '@pool/pool-gate';
+import manifest from '../package.json' with { type: 'json' };
 import type { GateConfig } from './config.ts';
 import type { Served } from './serve-platform.ts';
 
@@ -121,13 +123,16 @@ export async function serveGate(
     findProblem: readiness.find,
     metrics: {
       token: config.metricsToken,
-      measures: listGateMeasures({
-        db,
-        leaves,
-        chain: silence,
-        readBalanceWei: () => balanceWei,
-        nowMs,
-      }),
+      measures: [
+        createBuildMeasure('gate', manifest.version),
+        ...listGateMeasures({
+          db,
+          leaves,
+          chain: silence,
+          readBalanceWei: () => balanceWei,
+          nowMs,
+        }),
+      ],
     },
     tokens: createTokenService(
       [

@@ -14,6 +14,7 @@ import {
   platformMigrations,
 } from '@pool/database';
 import {
+  createBuildMeasure,
   createDatabaseCheck,
   createReadiness,
   describeFailure,
@@ -42,6 +43,7 @@ import {
   spendSeconds,
   waitUntilIndexed,
 } from '@pool/relayer';
+import manifest from '../package.json' with { type: 'json' };
 import type { PlatformConfig } from './config.ts';
 import { openCredentialMint } from './credentials/credential.ts';
 import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
@@ -244,7 +246,10 @@ export async function servePlatform(
     findProblem: readiness.find,
     metrics: {
       token: config.metricsToken,
-      measures: listPlatformMeasures(db, lanes),
+      measures: [
+        createBuildMeasure('platform', manifest.version),
+        ...listPlatformMeasures(db, lanes),
+      ],
     },
   });
   const control =

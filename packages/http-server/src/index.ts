@@ -17,7 +17,13 @@ export { hashCredential, isSameHash } from './service/credential-hash.ts';
 export { addHealthRoutes } from './service/health-routes.ts';
 export { type ListenConfig, listen } from './service/listen.ts';
 export { createLog, createRedactedLog, describeFailure, type Log } from './service/log.ts';
-export { addMetricsRoute, answerMetrics, type Measure, type Sample } from './service/metrics.ts';
+export {
+  addMetricsRoute,
+  answerMetrics,
+  createBuildMeasure,
+  type Measure,
+  type Sample,
+} from './service/metrics.ts';
 
 export { addPageFolder, createPageHeaders } from './service/page-folder.ts';
 export { readBearer, readIdempotencyKey, readJson, unauthorized } from './service/read-request.ts';

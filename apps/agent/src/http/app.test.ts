@@ -288,7 +288,7 @@ describe('GET /metrics', () => {
     const answer = await get('/metrics', bearer(token));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(await answer.text()).toBe('prover_queued 0\n');
+    expect(await answer.text()).toBe('pool_prover_queued 0\n');
   });
 
   it('refuses every other credential without asking the platform', async () => {

@@ -22,21 +22,21 @@ it('reports the process and the prover, each family once', async () => {
   await prover.close();
   const lines = text.split('\n');
   for (const line of [
-    'disburse_agent_info{version="1.2.3"} 1',
+    'pool_build_info{service="agent",version="1.2.3"} 1',
     'process_resident_memory_bytes 1000',
     'process_cpu_seconds_total 1.5',
     'process_start_time_seconds 5.5',
-    'disburse_agent_unerased_jobs 2',
-    'prover_queued 4',
-    'prover_busy_seconds_total 3.5',
-    'prover_resident_keys 1',
-    'prover_accelerator_info{kind="none",detail="mock: dry runs only"} 1',
-    'prover_proofs_total{circuit="fund-16",outcome="proved"} 2',
-    'prover_proofs_total{circuit="fund-16",outcome="witness_refused"} 1',
-    'prover_proof_duration_seconds_bucket{circuit="fund-16",le="1"} 1',
-    'prover_proof_duration_seconds_bucket{circuit="fund-16",le="+Inf"} 2',
-    'prover_proof_duration_seconds_sum{circuit="fund-16"} 3.5',
-    'prover_wait_seconds_total{circuit="fund-16"} 0.5',
+    'pool_agent_unerased_jobs 2',
+    'pool_prover_queued 4',
+    'pool_prover_busy_seconds_total 3.5',
+    'pool_prover_resident_keys 1',
+    'pool_prover_accelerator_info{kind="none",detail="mock: dry runs only"} 1',
+    'pool_prover_proofs_total{circuit="fund-16",outcome="proved"} 2',
+    'pool_prover_proofs_total{circuit="fund-16",outcome="witness_refused"} 1',
+    'pool_prover_proof_duration_seconds_bucket{circuit="fund-16",le="1"} 1',
+    'pool_prover_proof_duration_seconds_bucket{circuit="fund-16",le="+Inf"} 2',
+    'pool_prover_proof_duration_seconds_sum{circuit="fund-16"} 3.5',
+    'pool_prover_wait_seconds_total{circuit="fund-16"} 0.5',
   ]) {
     expect(lines).toContain(line);
   }

@@ -54,7 +54,9 @@ export function renderAgentMetrics(input: {
   const single = (name: string, type: 'gauge' | 'counter', help: string, value: number): string =>
     renderMetricFamily(name, type, help, [['', {}, value]]);
   return [
-    renderMetricFamily('disburse_agent_info', 'gauge', 'The agent.', [['', { version }, 1]]),
+    renderMetricFamily('pool_build_info', 'gauge', 'The service and the version of its software.', [
+      ['', { service: 'agent', version }, 1],
+    ]),
     single(
       'process_resident_memory_bytes',
       'gauge',
@@ -75,11 +77,11 @@ export function renderAgentMetrics(input: {
       usage.startedAtMs / 1000,
     ),
     single(
-      'disburse_agent_unerased_jobs',
+      'pool_agent_unerased_jobs',
       'gauge',
       'Jobs past their retention that could not be erased.',
       unerasedJobs,
     ),
-    renderProverMetrics(prover),
+    renderProverMetrics(prover, 'pool_prover'),
   ].join('');
 }

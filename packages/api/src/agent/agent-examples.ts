@@ -82,7 +82,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       503: { ok: false, checks: { ...checks, poolGate: gateDown } },
     },
   },
-  metrics: { answers: { 200: 'prover_queued 0\n' } },
+  metrics: { answers: { 200: 'pool_prover_queued 0\n' } },
   disburse: {
     parameters: { 'idempotency-key': key },
     body: request,

@@ -128,9 +128,9 @@ describe('GET /metrics', () => {
     expect((await get('/metrics')).status).toBe(401);
     expect((await get('/metrics', manifestToken)).status).toBe(401);
     const text = await (await get('/metrics', metricsToken)).text();
-    expect(text).toMatch(/^approve_healthy 1$/m);
-    expect(text).toMatch(/^approve_doctor_ok 1$/m);
-    expect(text).toMatch(/^approve_doctor_check_ok\{check="auto-reject"\} 1$/m);
+    expect(text).toMatch(/^pool_approve_healthy 1$/m);
+    expect(text).toMatch(/^pool_approve_doctor_ok 1$/m);
+    expect(text).toMatch(/^pool_approve_doctor_check_ok\{check="auto-reject"\} 1$/m);
   });
 });
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Measure } from '@pool/http-server';
+import { createBuildMeasure, type Measure } from '@pool/http-server';
+import manifest from '../../package.json' with { type: 'json' };
 import type { DoctorCheck, GateHealth } from '../examine/doctor.ts';
 
 export type Counts = {
@@ -16,16 +17,17 @@ export type Counts = {
 export function listMeasures(health: GateHealth, counts: Counts): readonly Measure[] {
   const { ledger, doctor } = health;
   const one = (name: string, help: string, value: number | boolean, type?: 'counter'): Measure => ({
-    name: `approve_${name}`,
+    name: `pool_approve_${name}`,
     help,
     ...(type && { type }),
     read: () => [{ value: Number(value) }],
   });
   return [
+    createBuildMeasure('approve', manifest.version),
     one('healthy', '1: the gate votes.', health.ok),
     one('doctor_ok', '1: the gate cannot be gone around.', doctor?.ok === true),
     {
-      name: 'approve_doctor_check_ok',
+      name: 'pool_approve_doctor_check_ok',
       help: 'One check of the doctor.',
       read: () => listWorst(doctor?.checks ?? []),
     },
@@ -39,7 +41,7 @@ export function listMeasures(health: GateHealth, counts: Counts): readonly Measu
     one('waiting', 'Requests that wait.', ledger.waiting),
     one('manifests', 'Stored manifests.', ledger.manifests),
     {
-      name: 'approve_answers_total',
+      name: 'pool_approve_answers_total',
       help: 'Answers to the custodian since the start.',
       type: 'counter',
       read: () =>

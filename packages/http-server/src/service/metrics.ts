@@ -25,6 +25,15 @@ export type Measure = {
   read(): readonly Sample[] | Promise<readonly Sample[]>;
 };
 
+/** Which software answers: the same name in every service, so that one query lists the versions that run. */
+export function createBuildMeasure(service: string, version: string): Measure {
+  return {
+    name: 'pool_build_info',
+    help: 'The service and the version of its software.',
+    read: () => [{ value: 1, labels: { service, version } }],
+  };
+}
+
 /** @param token - undefined: the route answers that it is not there */
 export function addMetricsRoute(
   app: Shell,

@@ -83,44 +83,34 @@ type Numeric = {
 }[keyof ProverMetrics];
 
 const single: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])[] = [
-  ['queued', 'prover_queued', 'gauge', 'Proofs that wait for their turn.'],
-  ['running', 'prover_running', 'gauge', 'Proofs under way.'],
+  ['queued', 'queued', 'gauge', 'Proofs that wait for their turn.'],
+  ['running', 'running', 'gauge', 'Proofs under way.'],
   [
     'secondsBusy',
-    'prover_busy_seconds_total',
+    'busy_seconds_total',
     'counter',
     'Seconds during which a proof was under way; the rate is the utilisation.',
   ],
-  ['residentKeys', 'prover_resident_keys', 'gauge', 'Proving keys in memory.'],
-  ['residentBytes', 'prover_resident_bytes', 'gauge', 'Memory of the proving keys in memory.'],
-  [
-    'memoryBudgetBytes',
-    'prover_memory_budget_bytes',
-    'gauge',
-    'Memory that keys and work may take.',
-  ],
-  ['evictions', 'prover_evictions_total', 'counter', 'Keys that were removed to free memory.'],
-  [
-    'acceleratorLosses',
-    'prover_accelerator_losses_total',
-    'counter',
-    'Times the accelerator went away.',
-  ],
+  ['residentKeys', 'resident_keys', 'gauge', 'Proving keys in memory.'],
+  ['residentBytes', 'resident_bytes', 'gauge', 'Memory of the proving keys in memory.'],
+  ['memoryBudgetBytes', 'memory_budget_bytes', 'gauge', 'Memory that keys and work may take.'],
+  ['evictions', 'evictions_total', 'counter', 'Keys that were removed to free memory.'],
+  ['acceleratorLosses', 'accelerator_losses_total', 'counter', 'Times the accelerator went away.'],
   [
     'acceleratorRefusals',
-    'prover_accelerator_refusals_total',
+    'accelerator_refusals_total',
     'counter',
     'Times the accelerator reported an error.',
   ],
   [
     'acceleratorRetired',
-    'prover_accelerator_retired',
+    'accelerator_retired',
     'gauge',
     '1 once the accelerator failed too often and is not used until a restart.',
   ],
   [
     'wrongResults',
-    'prover_wrong_results_total',
+    'wrong_results_total',
     'counter',
     'Results of the accelerator that did not verify.',
   ],
@@ -143,18 +133,22 @@ function renderHistogram({
   ];
 }
 
-/** The snapshot in Prometheus' text format, version 0.0.4. */
-export function renderProverMetrics(metrics: ProverMetrics): string {
+/**
+ * The snapshot in Prometheus' text format, version 0.0.4.
+ *
+ * @param prefix - how each name begins, before an underscore
+ */
+export function renderProverMetrics(metrics: ProverMetrics, prefix = 'prover'): string {
   const { accelerator, circuits } = metrics;
   return [
     renderMetricFamily(
-      'prover_accelerator_info',
+      `${prefix}_accelerator_info`,
       'gauge',
       'The device or processor that makes the proofs.',
       [['', { kind: accelerator.kind, detail: accelerator.detail }, 1]],
     ),
     renderMetricFamily(
-      'prover_proofs_total',
+      `${prefix}_proofs_total`,
       'counter',
       'Proofs requested, by outcome.',
       circuits.flatMap(({ circuit, outcomes }) =>
@@ -164,19 +158,19 @@ export function renderProverMetrics(metrics: ProverMetrics): string {
       ),
     ),
     renderMetricFamily(
-      'prover_proof_duration_seconds',
+      `${prefix}_proof_duration_seconds`,
       'histogram',
       'Time of a proof from its turn until it is verified.',
       circuits.flatMap(renderHistogram),
     ),
     renderMetricFamily(
-      'prover_wait_seconds_total',
+      `${prefix}_wait_seconds_total`,
       'counter',
       'Time that proofs waited for artifacts and for their turn.',
       circuits.map(({ circuit, waitSeconds }): MetricSample => ['', { circuit }, waitSeconds]),
     ),
     ...single.map(([field, name, type, help]) =>
-      renderMetricFamily(name, type, help, [['', {}, metrics[field]]]),
+      renderMetricFamily(`${prefix}_${name}`, type, help, [['', {}, metrics[field]]]),
     ),
   ].join('');
 }
