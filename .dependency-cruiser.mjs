@@ -16,7 +16,7 @@ function forbid(name, from, to, comment = name) {
 /** The packages, from the bottom up. Apps are above them all. */
 const LEVELS = [
   ['core', 'kernels'],
-  ['api', 'notes', 'storage'],
+  ['api', 'notes', 'storage', 'statements'],
   ['policy', 'http-client', 'http-server', 'evm-sender', 'configuration', 'idempotency'],
   ['signers', 'platform-client', 'circuits', 'contracts', 'prover'],
   ['wallet', 'database'],
@@ -42,6 +42,7 @@ const CONFINED = [
     'What crosses HTTP is described over the domain, and knows no note and no proof.',
   ],
   ['storage', ['core'], 'It is below everything that writes files.'],
+  ['statements', ['core'], 'Tables and documents from values: it opens no store and asks nobody.'],
   [
     'policy',
     ['core', 'notes', 'storage'],

@@ -30,6 +30,32 @@ const payRunFilter: Options = {
   ...json,
 };
 
+const jobFilter: Options = {
+  '--chain <key>': 'of this chain only',
+  '--token <symbol>': 'of this token only',
+  '--state <state>': {
+    about: 'in this state only',
+    choices: ['running', 'paid', 'reverted', 'failed', 'unknown'],
+  },
+  '--pay-run <label>': 'of this pay run only',
+  '--from <time>': 'from this day (UTC) or instant on',
+  '--to <time>': 'to this day, which is included, or instant, which is not',
+};
+const exportFile: Options = {
+  '--format <format>': {
+    about: 'a table for a spreadsheet, or one JSON document with the same columns',
+    choices: ['csv', 'json'],
+    initial: 'csv',
+  },
+  '--roster <csv>': once(
+    'the roster as it was sent, with a label: adds the amounts of people who were not paid, parts that were not sent, and its further columns',
+  ),
+  '--fiat <rate>': once(
+    'a rate of yours, for example EUR=0.92 for one token: adds the amount in that currency',
+  ),
+  '--out <file>': once('a new file; default: standard output'),
+};
+
 const employerLogin: Options = {
   '--platform <url>': "the platform's base URL; default: that of DISBURSE_PLATFORM_URL",
   '--login <signer>':
@@ -225,13 +251,43 @@ export const payerCommands: Commands = {
       },
       export: {
         about:
-          'Write a table with a line for each payee of a pay run: wallet, amount, state, transaction. Moves no money.',
+          'Write a table with a line for each payee of a pay run: amount, state, note, transaction, time of the block. Moves no money.',
         args: { '<label>': 'of a pay run' },
-        options: {
-          ...payRunPlace,
-          '--out <file>': once('a new CSV file; default: standard output'),
-        },
+        options: { ...payRunPlace, ...exportFile },
         load: async () => (await import('./commands/payer/payer-commands.ts')).runExport,
+      },
+    },
+  },
+  jobs: {
+    about: 'The payments in the job store, whoever submitted them.',
+    below: {
+      list: {
+        about: 'Print every payment, the newest first. Needs no running agent.',
+        options: { ...jobFilter, ...json },
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runListJobs,
+      },
+      show: {
+        about: 'Print a payment: its stages with their times, and why it waits.',
+        args: { '<key>': 'Idempotency-Key' },
+        options: json,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runShowJob,
+      },
+      export: {
+        about:
+          'Write a table with a line for each payee: amount, state, note, transaction, time of the block. Moves no money.',
+        args: { '[key or label]': 'of one payment; default: all that the filter leaves' },
+        options: { ...jobFilter, ...exportFile },
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runExport,
+      },
+    },
+  },
+  roster: {
+    about: 'The file of a payment.',
+    below: {
+      template: {
+        about: 'Print the header of a roster, with a column for names, which no payment reads.',
+        hasEnvFile: false,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runRosterTemplate,
       },
     },
   },

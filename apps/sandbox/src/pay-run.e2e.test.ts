@@ -192,11 +192,16 @@ describe('disburse-agent for payroll staff', () => {
     expect((await run('pay-runs', 'export', 'november', '--out', table)).code).toBe(0);
     const rows = readFileSync(table, 'utf8').trim().split('\r\n');
     expect(rows).toHaveLength(4);
-    const settled = 'paid,november#2-[0-9a-f]{32},0x[0-9a-f]{64},20';
+    const settled =
+      'paid,,,0x[0-9a-f]{64},november,november#2-[0-9a-f]{32},[a-z]+,0x[0-9a-f]{64},20[0-9T:-]+Z$';
     expect(rows[2]).toMatch(
-      new RegExp(`^ada@example.org,${holder.address},2,2000000,USDC,${settled}`),
+      new RegExp(`^november#2/1\\.1,ada@example.org,${holder.address},2,2000000,USDC,${settled}`),
     );
-    expect(rows[3]).toMatch(/^bob@example.org,,3,3000000,USDC,dropped,,,20/);
+    expect(rows[3]).toMatch(
+      /^,bob@example.org,,3,3000000,USDC,dropped,,,,november,,[a-z]+,,20[0-9T:-]+Z$/,
+    );
+    const jobs = await run('jobs', 'list', '--pay-run', 'november', '--state', 'paid');
+    expect(jobs.stdout.trim().split('\n')).toHaveLength(2);
     expect(stack.readLogs()).not.toContain('ada@example.org');
   });
 });

@@ -5,7 +5,7 @@
  */
 import { isPoolError, PoolError } from '@pool/core';
 import {
-  exportPayRun,
+  exportLines,
   inspectPayRuns,
   type JobTrace,
   locateSkipped,
@@ -72,7 +72,7 @@ export function addRunRoutes(
     const lines: string[] = [];
     const { terminal } = createNote();
     const out = (text: string): void => void lines.push(text);
-    await exportPayRun(label, payer, { chain, token }, { out, terminal });
+    await exportLines(label, payer, { chain, token }, { out, terminal });
     return c.body(`${lines.join('\n')}\n`, 200, {
       'content-type': 'text/csv; charset=utf-8',
       // Labels have no character that a header could not have.

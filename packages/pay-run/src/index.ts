@@ -30,6 +30,13 @@ export {
   type SpendClient,
   type SpendOrder,
 } from './agent/spend-client.ts';
+export { nameState, type PayRunView } from './books/pay-run-view.ts';
+export { type JobFilter, selectPayments } from './books/select-payments.ts';
+export {
+  listStoredPayments,
+  type PaymentState,
+  type StoredPayment,
+} from './books/stored-payments.ts';
 export {
   createRequest,
   describeIssue,
@@ -42,7 +49,8 @@ export type { RosterProblem } from './check/roster-problems.ts';
 export { cancelPayment } from './commands/cancel.ts';
 export { type DropOptions, dropLine } from './commands/drop.ts';
 export { dryRunSplit } from './commands/dry-run.ts';
-export { type ExportOptions, exportPayRun } from './commands/export.ts';
+export { type Books, collectLines, type ExportOptions, exportLines } from './commands/export.ts';
+export { type JobsOptions, listJobs, showJob } from './commands/jobs.ts';
 export { payPlan } from './commands/pay-plan.ts';
 export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export {
@@ -50,9 +58,7 @@ export {
   formatMinute,
   inspectPayRuns,
   listPayRuns,
-  nameState,
   type PayRunsOptions,
-  type PayRunView,
   showPayRun,
 } from './commands/pay-runs.ts';
 export { checkRecipients, type RecipientsOptions } from './commands/recipients.ts';
@@ -115,5 +121,6 @@ export {
 export { chooseFormat, sumAmounts } from './roster/roster-amount.ts';
 export { parseRoster, type Roster, type RosterEntry } from './roster/roster-csv.ts';
 export { decodeRoster, isStandardInput, readRosterText } from './roster/roster-file.ts';
+export { rosterTemplate } from './roster/roster-template.ts';
 export { type AmountRules, readTypedAmounts, type TypedAmount } from './roster/typed-amount.ts';
 export { encodeWrongRows, pickRows } from './roster/wrong-rows.ts';

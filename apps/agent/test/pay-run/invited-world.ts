@@ -7,7 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EvmChainSettings } from '@pool/core';
-import type { LocalChecks, Output, Payer } from '@pool/pay-run';
+import { type JobStore, type JobStorePlace, openJobStore } from '@pool/idempotency';
+import type { Books, LocalChecks, Output, Payer } from '@pool/pay-run';
 import { createFakeHolder } from '@pool/testkit';
 import { onTestFinished } from 'vitest';
 import {
@@ -24,6 +25,8 @@ import { createTestPayRun } from './test-pay-run.ts';
 export const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 export const until = '2027-01-15';
 const expiresAt = '2026-12-28T08:00:00.000Z';
+/** Of every payment, Unix seconds. */
+const blockTime = 1_795_862_400;
 export const unit = { symbol: 'USDC', decimals: 6 };
 
 /** People with addresses from line 2 on, then invited people, who have enrolled if `readyAtOnce` says so. */
@@ -114,6 +117,17 @@ export function createWorld(readyAtOnce: readonly boolean[] = [true, false, fals
 
 export const once = [[1_000n], [1_001n], [1_002n], [2_000n], [2_001n], [2_002n]];
 
+/** A command reads the job store from its file. */
+async function copyJobs(from: JobStore, place: JobStorePlace): Promise<void> {
+  const to = await openJobStore(place);
+  for (const { scope, key } of await from.listNames()) {
+    const job = (await from.get(scope, key))!;
+    const name = { scope, key, state: job.state, payload: job.payload, nowMs: job.updatedAtMs };
+    await to.claim({ ...name, fingerprint: job.fingerprint, nowMs: job.createdAtMs });
+  }
+  await to.close();
+}
+
 /** What a command line has: the ledger of the world, copied into a directory, and what the command prints. */
 export async function openCommands(world: ReturnType<typeof createWorld>) {
   const home = mkdtempSync(join(tmpdir(), 'held-'));
@@ -124,6 +138,7 @@ export async function openCommands(world: ReturnType<typeof createWorld>) {
     await file.change(label, () => record);
   }
   await file.close();
+  await copyJobs(world.store, ledger.jobs);
   let printed = '';
   const output: Output = {
     out: (text) => {
@@ -136,9 +151,14 @@ export async function openCommands(world: ReturnType<typeof createWorld>) {
     label: `Name ${index}`,
   }));
   const tokens = { USDC: { decimals: 6 } };
-  const payer: Payer = {
+  const payer: Payer & Pick<Books, 'openRecords'> = {
     ...{ ledger, chain: undefined, agentUrl: '', openAgent: () => world.client },
     readChains: () => ({ anvil: { tokens } as unknown as EvmChainSettings }),
+    openRecords: () => ({
+      fetchTransactionLeaves: async () => [{ blockNumber: 7 }] as never,
+      fetchBlockTime: async () => blockTime,
+      close: () => undefined,
+    }),
     withChecks: (work) =>
       work({ readCeiling: () => world.state.ceiling } as unknown as LocalChecks),
     invitations: {

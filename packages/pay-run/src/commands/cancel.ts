@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, PoolError } from '@pool/core';
+import { inspectPayRun } from '../books/pay-run-view.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { adviseOnUsedKey, isUsedElsewhere } from '../ledger/pay-run-find.ts';
 import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
@@ -14,7 +15,7 @@ import { isTerminal, optional } from '../pay/follow-job.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { describeTraceId } from '../report/job-report.ts';
 import { stateOf } from '../report/split-report.ts';
-import { findLabel, inspectPayRun, type PayRunsOptions } from './pay-runs.ts';
+import { findLabel, type PayRunsOptions } from './pay-runs.ts';
 
 const pauseMs = 1_000;
 

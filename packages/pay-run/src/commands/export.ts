@@ -1,161 +1,157 @@
 /**
- * `disburse-agent pay-runs export <label>`: a table with one line for each payee of a pay run, for the books. Moves no money.
+ * `disburse-agent jobs export` and `pay-runs export <label>`: a line for each payee, for the books. Moves no money.
  *
  * @module
  */
-import { encodeCsvField, formatTokenUnits } from '@pool/core';
+import { PoolError } from '@pool/core';
+import {
+  createStatementDocument,
+  encodeStatementCsv,
+  parseFiatRate,
+  type StatementLine,
+} from '@pool/statements';
+import { addBlockTimes, type BlockTimes } from '../books/block-times.ts';
+import { readPaidRoster } from '../books/paid-roster.ts';
+import { listPayRunLines } from '../books/pay-run-lines.ts';
+import { listPaymentLines } from '../books/payment-lines.ts';
+import {
+  decimalsOf,
+  isInPeriod,
+  type JobFilter,
+  selectPayments,
+} from '../books/select-payments.ts';
+import { listStoredPayments, type StoredPayment } from '../books/stored-payments.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { isGivenUp, isLabelOf, listRound, nameOfRound } from '../ledger/invited-record.ts';
-import { cutRoster } from '../ledger/pay-run-key.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import type { Output, Payer } from '../ports.ts';
 import { writeNewFile } from '../report/new-file.ts';
-import type { RosterEntry } from '../roster/roster-csv.ts';
-import { resolveTarget, type TargetOptions } from './pay-roster.ts';
-import {
-  findOne,
-  inspectPayRun,
-  isLive,
-  listUnpaid,
-  nameState,
-  type PayRunView,
-} from './pay-runs.ts';
+import { readRosterText } from '../roster/roster-file.ts';
+import { createReadInvited } from './pay-invited.ts';
+import { resolveTarget } from './pay-roster.ts';
+import { findOne } from './pay-runs.ts';
 
-export type ExportOptions = TargetOptions & {
+export type ExportOptions = JobFilter & {
+  /** Default: `csv`. */
+  readonly format?: 'csv' | 'json';
+  /** Path of the roster as it was sent. */
+  readonly roster?: string;
+  /** As {@link parseFiatRate} reads it. */
+  readonly fiat?: string;
   /** Path of a new file. Absent: standard output. */
   readonly out?: string;
 };
 
-type Row = {
-  readonly name?: string | undefined;
-  readonly wallet?: string | undefined;
-  /** Base units. Absent: neither the ledger nor the agent has it. */
-  readonly amount?: string | undefined;
-  readonly state: string;
-  readonly key?: string | undefined;
-  readonly txHash?: string | undefined;
-  readonly timeMs?: number | undefined;
-};
+export type Books = Pick<Payer, 'ledger' | 'openAgent' | 'readChains'> &
+  Pick<BlockTimes, 'openRecords'> & { readonly invitations: Pick<Payer['invitations'], 'find'> };
 
 /**
- * Needs the agent: without it nobody knows who was paid.
+ * @param name - a label needs the agent: without it nobody knows who was paid. A key, or none for all payments: the job store is read
  * @returns the exit code
- * @throws PoolError `not_found`, `invalid_request`, `agent_unreachable`, `file_not_written`
+ * @throws PoolError `not_found`, `invalid_request`, `invalid_roster`, `agent_unreachable`, `file_not_written`
  */
-export async function exportPayRun(
-  label: string,
-  payer: Pick<Payer, 'ledger' | 'openAgent' | 'readChains'> & {
-    readonly invitations: Pick<Payer['invitations'], 'find'>;
-  },
+export async function exportLines(
+  name: string | undefined,
+  books: Books,
   options: ExportOptions,
-  { out, terminal }: Output,
+  output: Output,
 ): Promise<number> {
-  const all = await listAllPayRuns(payer.ledger);
-  const main = findOne(label, all, options);
-  const { token, decimals } = resolveTarget(main, { ...payer, chain: main.chain });
-  const client = payer.openAgent();
-  // The newest comes first.
-  const own = all.filter(
-    ({ chain, token: of, payRun, record }) =>
-      chain === main.chain && of === token && isLabelOf(payRun, main.payRun) && !isGivenUp(record),
-  );
-  const views = await Promise.all(own.toReversed().map((one) => inspectPayRun(one, client)));
-  const { rows, unlisted } = listRows(main.payRun, views, payer.invitations);
-  for (const part of unlisted) {
-    terminal.write(
-      `note: the table lacks the people of ${part}: the ledger does not have them, and the agent lists them once the part was sent to the chain\n`,
-    );
-  }
-  const text = encodeRows(rows, token, decimals);
+  const fiat = options.fiat === undefined ? undefined : parseFiatRate(options.fiat);
+  const { lines, isWhole } = await collectLines(name, books, options, output);
+  const text =
+    options.format === 'json'
+      ? `${JSON.stringify(createStatementDocument(lines, { fiat }), null, 2)}\n`
+      : encodeStatementCsv(lines, { fiat });
   if (options.out === undefined) {
-    out(text.trimEnd());
+    output.out(text.trimEnd());
   } else {
     writeNewFile(options.out, text);
-    out(`${options.out}: ${rows.length} line(s)`);
+    output.out(`${options.out}: ${lines.length} line(s)`);
   }
-  const isDone = rows.every(({ state }) => state === 'paid' || state === 'dropped');
-  return isDone && unlisted.length === 0 ? exitCodes.ok : exitCodes.someUnpaid;
+  const isDone = lines.every(({ state }) => state === 'paid' || state === 'dropped');
+  return isDone && isWhole ? exitCodes.ok : exitCodes.someUnpaid;
 }
 
-/** @param views - of the pay run and of its later payments. @returns also the parts whose people nobody has listed yet */
-function listRows(
-  label: string,
-  views: readonly PayRunView[],
-  { find }: Pick<Payer['invitations'], 'find'>,
-): { readonly rows: readonly Row[]; readonly unlisted: readonly string[] } {
-  const main = views.find(({ payRun }) => payRun === label);
-  const invited = main?.record.invited;
-  const nameOf = (person: string): string => find(person)[0]?.label ?? person;
-  const names = new Map(
-    invited?.payees.map(({ person, address = '' }) => [address.toLowerCase(), nameOf(person)]),
+type Collected = {
+  readonly lines: readonly StatementLine[];
+  /** Every payee is in the lines. */
+  readonly isWhole: boolean;
+};
+
+/** As {@link exportLines}, without a file: also for receipts. */
+export async function collectLines(
+  name: string | undefined,
+  books: Books,
+  options: Omit<ExportOptions, 'format' | 'fiat' | 'out'>,
+  output: Pick<Output, 'terminal'>,
+): Promise<Collected> {
+  const all = await listAllPayRuns(books.ledger);
+  const stored = await listStoredPayments(books.ledger.jobs, all);
+  const isKey = name === undefined || stored.some(({ key }) => key === name);
+  const { lines, isWhole } = isKey
+    ? listKnownLines(name, stored, books, options)
+    : await listLabelLines(name, { all, stored }, books, options, output);
+  const timed = await addBlockTimes(lines, books, output.terminal);
+  return { lines: timed.filter((line) => isInPeriod(line.timeMs, options)), isWhole };
+}
+
+function listKnownLines(
+  key: string | undefined,
+  stored: readonly StoredPayment[],
+  books: Pick<Books, 'readChains'>,
+  options: JobFilter & Pick<ExportOptions, 'roster'>,
+): Collected {
+  if (options.roster !== undefined) {
+    throw new PoolError('invalid_request', '--roster needs the label under which it was sent');
+  }
+  // A payment is in the period of its block, which is read later.
+  const { from: _from, to: _to, ...filter } = options;
+  const chosen = selectPayments(stored, key === undefined ? filter : {}).filter(
+    (payment) => key === undefined || payment.key === key,
   );
-  const rows: Row[] = [];
-  const unlisted: string[] = [];
-  // The people of a later payment without an effect are held back.
-  for (const view of views.filter((one) => one === main || isLive(one))) {
-    const known = listKnown(view, main);
-    const cut = known.length === 0 ? [] : cutRoster(known, view.parts.length);
-    for (const [index, { part, of, key, job, isUnseen }] of view.parts.entries()) {
-      const state = nameState(job, isUnseen);
-      const timeMs = view.record.parts[index]?.sinceMs;
-      const txHash = job?.result?.batches[0]?.txHash;
-      const listed = new Map<string, Row>();
-      const add = (wallet: string, row: Pick<Row, 'amount' | 'state' | 'txHash'>): void => {
-        const id = wallet.toLowerCase();
-        listed.set(id, { name: names.get(id), wallet, key, timeMs, ...row });
-      };
-      for (const { recipientAddress, amount } of cut[index] ?? []) {
-        add(recipientAddress, { amount: amount === '' ? undefined : amount, state });
-      }
-      for (const { recipientAddress, amount } of job?.result?.notes ?? []) {
-        add(recipientAddress, { amount, state, txHash });
-      }
-      for (const { recipientAddress } of job?.result?.skipped ?? []) {
-        add(recipientAddress, { state: 'skipped' });
-      }
-      rows.push(...listed.values());
-      if (listed.size === 0 && invited === undefined) {
-        unlisted.push(`part ${part} of ${of} (${state})`);
-      }
+  const lines = chosen.flatMap(({ record, job, key: own, state, place, createdAtMs }) => {
+    if (record === undefined) {
+      return [];
     }
-  }
-  const { held, dropped } =
-    main === undefined ? { held: [], dropped: [] } : listUnpaid(main, views);
-  for (const { person, amount, droppedAtMs } of [...held, ...dropped]) {
-    const state = droppedAtMs === undefined ? 'held back' : 'dropped';
-    rows.push({ name: nameOf(person), amount, state, timeMs: droppedAtMs });
-  }
-  return { rows, unlisted };
+    const { chain, tokenSymbol: symbol } = record;
+    const unit = { symbol, ...decimalsOf(books, chain, symbol) };
+    return listPaymentLines({ state, chain, unit, key: own, job, record, place, entries: [] }).map(
+      (line) => (isInPeriod(createdAtMs, options) || line.state === 'paid' ? line : undefined),
+    );
+  });
+  return { lines: lines.filter((line) => line !== undefined), isWhole: true };
 }
 
-/** Whom a payment has, as far as the ledger knows. The amounts of lines that name wallets are only in the roster. */
-function listKnown(view: PayRunView, main: PayRunView | undefined): readonly RosterEntry[] {
-  const { invited } = main?.record ?? {};
-  if (main === undefined || invited === undefined) {
-    return [];
+async function listLabelLines(
+  label: string,
+  known: {
+    readonly all: Awaited<ReturnType<typeof listAllPayRuns>>;
+    readonly stored: readonly StoredPayment[];
+  },
+  books: Books,
+  options: Pick<ExportOptions, 'roster' | 'chain' | 'token'>,
+  { terminal }: Pick<Output, 'terminal'>,
+): Promise<Collected> {
+  const main = findOne(label, known.all, options);
+  const { token: symbol, decimals } = resolveTarget(main, { ...books, chain: main.chain });
+  const unit = { symbol, decimals };
+  const { roster: path } = options;
+  const roster =
+    path === undefined
+      ? undefined
+      : readPaidRoster(readRosterText(path), main, unit, createReadInvited(books.invitations));
+  const { lines, unlisted } = await listPayRunLines(main, known.all, {
+    ...{ client: books.openAgent(), stored: known.stored, unit, roster },
+    invitations: books.invitations,
+  });
+  for (const part of unlisted) {
+    terminal.write(
+      `note: the table lacks the people of ${part}: ledger and job store do not have them; --roster <csv> adds them, from the file as it was sent\n`,
+    );
   }
-  if (view === main) {
-    const direct = invited.direct.map((recipientAddress) => ({ recipientAddress, amount: '' }));
-    return [...direct, ...listRound(invited, 1)];
+  if (roster === undefined && lines.some(({ amount }) => amount === undefined)) {
+    terminal.write(
+      'note: the amounts of people who were not sent to the chain are only in the roster: --roster <csv> adds them, from the file as it was sent\n',
+    );
   }
-  const rounds = Array.from({ length: invited.rounds - 1 }, (_, index) => index + 2);
-  const round = rounds.find((one) => nameOfRound(main, one).payRun === view.payRun);
-  return round === undefined ? [] : listRound(invited, round);
-}
-
-const columns = [
-  ...['name', 'wallet', 'amount', 'base_units', 'token', 'state'],
-  ...['job_key', 'tx_hash', 'time_utc'],
-];
-
-function encodeRows(rows: readonly Row[], token: string, decimals: number): string {
-  const lines = rows.map(({ name, wallet, amount, state, key, txHash, timeMs }) => [
-    ...[name, wallet],
-    ...[amount === undefined ? undefined : formatTokenUnits(BigInt(amount), decimals), amount],
-    ...[token, state, key, txHash],
-    timeMs === undefined || timeMs === 0 ? undefined : new Date(timeMs).toISOString(),
-  ]);
-  return [columns, ...lines]
-    .map((line) => `${line.map((field) => encodeCsvField(field ?? '')).join(',')}\r\n`)
-    .join('');
+  return { lines, isWhole: unlisted.length === 0 };
 }

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
+import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
+import { inspectPayRun, listUnpaid, nameState, type PayRunView } from '../books/pay-run-view.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { holdBack, isGivenUp, isHeld, isLabelOf, nameOfRound } from '../ledger/invited-record.ts';
-import { findPart, hasNoEffect } from '../ledger/pay-run-find.ts';
+import { isGivenUp, isLabelOf } from '../ledger/invited-record.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
 import type { InvitedPayee, NamedPayRun, PayRunName } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
-import type { AgentClient, Output, Payer } from '../ports.ts';
+import type { Output, Payer } from '../ports.ts';
 import { stateOf } from '../report/split-report.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { TargetOptions } from './pay-roster.ts';
@@ -19,18 +19,6 @@ import type { TargetOptions } from './pay-roster.ts';
 export type PayRunsOptions = TargetOptions & { readonly json?: boolean };
 
 type LedgerOwner = Pick<Payer, 'ledger' | 'openAgent' | 'readChains' | 'invitations'>;
-
-type PayRunPart = {
-  readonly part: number;
-  readonly of: number;
-  readonly key: string;
-  readonly attempt: number;
-  readonly job: DisbursementJob | undefined;
-  /** It was sent, and the agent does not say what became of it. */
-  readonly isUnseen: boolean;
-};
-
-export type PayRunView = NamedPayRun & { readonly parts: readonly PayRunPart[] };
 
 /** Every label, and what became of it. @returns the exit code */
 export async function listPayRuns(
@@ -122,23 +110,6 @@ function select(
   );
 }
 
-/** What the agent knows about each part. */
-export async function inspectPayRun(
-  found: NamedPayRun,
-  client: Pick<AgentClient, 'find'>,
-): Promise<PayRunView> {
-  const { payRun, record } = found;
-  const count = record.parts.length;
-  const parts: PayRunPart[] = [];
-  for (const [index, known] of record.parts.entries()) {
-    const name = { payRun, digest: record.digest, part: index + 1, count };
-    const { key, attempt, job } = await findPart(name, known.attempt, client);
-    const isUnseen = job === undefined && known.sent !== 'no';
-    parts.push({ part: index + 1, of: count, key, attempt, job, isUnseen });
-  }
-  return { ...found, parts };
-}
-
 /**
  * The pay runs that this directory has sent, the newest first, with what the agent knows about their parts. Without an agent, the ledger is
  * shown alone.
@@ -222,30 +193,6 @@ function describeUnpaid(
   });
 }
 
-/** Something of it was or may be paid. */
-export function isLive({ parts }: PayRunView): boolean {
-  return parts.some(({ job, isUnseen }) => isUnseen || (job !== undefined && !hasNoEffect(job)));
-}
-
-/** With the people of later payments of which nothing was or can be paid. @param views - of these payments too */
-export function listUnpaid(
-  view: PayRunView,
-  views: readonly PayRunView[],
-): { readonly held: readonly InvitedPayee[]; readonly dropped: readonly InvitedPayee[] } {
-  const { invited } = view.record;
-  const live = new Set(
-    views.flatMap((one) =>
-      one.chain === view.chain && one.token === view.token && isLive(one) ? [one.payRun] : [],
-    ),
-  );
-  const shown = invited && holdBack(invited, (round) => live.has(nameOfRound(view, round).payRun));
-  const payees = shown?.payees ?? [];
-  return {
-    held: payees.filter(isHeld),
-    dropped: payees.filter(({ droppedAtMs }) => droppedAtMs !== undefined),
-  };
-}
-
 function describeParts({ parts }: PayRunView): readonly string[] {
   return parts.map(({ part, key, job, isUnseen }) => {
     const { code, message } = job?.error ?? job?.result?.batches[0]?.error ?? {};
@@ -253,10 +200,6 @@ function describeParts({ parts }: PayRunView): readonly string[] {
     const txHash = job?.result?.batches[0]?.txHash;
     return `  part ${part}: ${nameState(job, isUnseen)}${txHash === undefined ? '' : ` in ${txHash}`}${reason}, key ${key}`;
   });
-}
-
-export function nameState(job: DisbursementJob | undefined, isUnseen: boolean): string {
-  return stateOf(job, isUnseen).replace('-', ' ');
 }
 
 function toDropped({ line, person, amount, droppedAtMs = 0 }: InvitedPayee): object {

@@ -33,8 +33,8 @@ import {
   openOpeningsStore,
   openSpendArchive,
 } from '@pool/wallet/node';
+import { listPartKeys } from '../books/stored-payments.ts';
 import { isLabelOf } from '../ledger/invited-record.ts';
-import { computePartKey } from '../ledger/pay-run-key.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import { readRecord, withStore } from '../ledger/stored-keys.ts';
@@ -259,11 +259,5 @@ async function listPayRunKeys(
   if (found.length === 0) {
     throw new PoolError('not_found', `this agent has no pay run ${payRun} on ${chain}`);
   }
-  return found.flatMap(({ payRun: own, record: { digest, parts } }) =>
-    parts.flatMap(({ attempt: attempts }, place) =>
-      Array.from({ length: attempts }, (_, index) => index + 1).map((attempt) =>
-        computePartKey({ payRun: own, digest, part: place + 1, count: parts.length, attempt }),
-      ),
-    ),
-  );
+  return found.flatMap(listPartKeys).map(([key]) => key);
 }

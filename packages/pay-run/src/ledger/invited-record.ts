@@ -124,6 +124,11 @@ export function isLabelOf(payRun: string, label: string): boolean {
   return payRun === label || payRun.startsWith(`${label}#`);
 }
 
+/** The label that an option names. @param payRun - perhaps of a later round */
+export function labelOf(payRun: string): string {
+  return payRun.split('#')[0] ?? payRun;
+}
+
 /** True for a later round, which no option names: `pay-runs resume` decides it anew if nothing of it was paid. */
 export function isRound(payRun: string): boolean {
   return payRun.includes('#');

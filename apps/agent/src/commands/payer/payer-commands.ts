@@ -16,7 +16,10 @@ import {
   type DropOptions,
   dropLine,
   type ExportOptions,
-  exportPayRun,
+  exitCodes,
+  exportLines,
+  type JobsOptions,
+  listJobs,
   listPayRuns,
   listTenancyKeys,
   type NewTenancyOptions,
@@ -29,6 +32,8 @@ import {
   type ResumeOptions,
   redeliver,
   resumePayRun,
+  rosterTemplate,
+  showJob,
   showPayRun,
   showTenancy,
   type TenancyPlace,
@@ -45,6 +50,7 @@ import type { EmployerLogin } from '../../onboard/employer-session.ts';
 import { createInvitations } from '../../onboard/invitations.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
+import { parseRange } from '../holder/history-range.ts';
 
 type EnvFile = { readonly envFile?: string };
 
@@ -76,11 +82,33 @@ export async function runDrop(
 
 /** @returns the exit code */
 export async function runExport(
-  label: string,
+  name: string | undefined,
   options: ExportOptions & EnvFile,
   output: Output,
 ): Promise<number> {
-  return await exportPayRun(label, openLedgerOwner(options, output), options, output);
+  const chosen = { ...options, ...parseRange(options) };
+  return await exportLines(name, openLedgerOwner(options, output), chosen, output);
+}
+
+/** @returns the exit code */
+export async function runListJobs(options: JobsOptions & EnvFile, output: Output): Promise<number> {
+  const chosen = { ...options, ...parseRange(options) };
+  return await listJobs(openLedgerOwner(options, output), chosen, output);
+}
+
+/** @returns the exit code */
+export async function runShowJob(
+  key: string,
+  options: JobsOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await showJob(key, openLedgerOwner(options, output), options, output);
+}
+
+/** @returns the exit code */
+export async function runRosterTemplate(_options: object, { out }: Output): Promise<number> {
+  out(rosterTemplate);
+  return exitCodes.ok;
 }
 
 /** @returns the exit code */
