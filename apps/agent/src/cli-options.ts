@@ -32,6 +32,8 @@ export type CommandRow = {
   readonly hasEnvFile?: false;
   /** Gives everything that follows to the command. */
   readonly isPassedThrough?: true;
+  /** With `--json` it prints an envelope, also when it fails (README.md, "Output for programs"). */
+  readonly isEnveloped?: true;
   /** Of a group. */
   readonly below?: Commands;
   /**

@@ -7,11 +7,38 @@ import type { Output } from '@pool/pay-run';
 import { exitCodes } from '@pool/pay-run/exit-codes';
 import { Command, CommanderError, Option } from 'commander';
 import { holderCommands } from './cli-holder.ts';
+import { machineCommands } from './cli-machine.ts';
 import { type Commands, envFile, type OptionForm } from './cli-options.ts';
 import { payerCommands } from './cli-payer.ts';
 import { version } from './config/version.ts';
+import type { Paint } from './terminal/paint.ts';
 
-export type Streams = Output & { err(text: string): void };
+export type Streams = Output & {
+  err(text: string): void;
+  /** Absent: no colours. */
+  readonly paint?: Paint;
+};
+
+const name = 'disburse-agent';
+
+const commands: Commands = {
+  ...payerCommands,
+  ...holderCommands,
+  ...machineCommands,
+  completion: {
+    about:
+      'Print a script that completes commands, options and their choices. For bash: source <(disburse-agent completion bash)',
+    args: { '<shell>': 'bash, zsh or fish' },
+    hasEnvFile: false,
+    load: async () => {
+      const { printCompletion } = await import('./cli-completion.ts');
+      return async (shell: string, _options: object, { out }: Pick<Output, 'out'>) => {
+        out(printCompletion(shell, name, commands));
+        return exitCodes.ok;
+      };
+    },
+  },
+};
 
 /** Runs one command line. @returns the exit code */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
@@ -32,19 +59,22 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
       streams.err(`${error.code}: ${error.message}`);
       return exitCodeOfError(error.code);
     }
-    streams.err('internal_error: an unexpected error; run again with DISBURSE_LOG_LEVEL=debug');
+    const { createProcessSource } = await import('./config/config.ts');
+    const { describeUnexpected } = await import('./terminal/envelope.ts');
+    streams.err(describeUnexpected(error, createProcessSource().env));
     return exitCodes.error;
   }
 }
 
 function createProgram(streams: Streams, setCode: (code: number) => void): Command {
-  const program = new Command('disburse-agent')
+  const program = new Command(name)
     .description('Pays rosters from a shielded pool: the disbursement agent and its commands.')
     .version(version)
+    .option('--no-color', 'print no colours, as with NO_COLOR=1')
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err });
-  addCommands(program, { ...payerCommands, ...holderCommands }, streams, setCode);
+  addCommands(program, commands, streams, setCode);
   return program;
 }
 
@@ -73,9 +103,18 @@ function addCommands(
     addCommands(command, below, streams, setCode);
     if (load !== undefined) {
       command.action(async (...given: unknown[]) => {
-        const work = await load(...(given as never[]));
         // The last argument is the command itself.
-        setCode(await work(...(given.slice(0, -1) as never[]), streams as never));
+        const [options] = given.slice(-2) as [{ readonly json?: boolean }];
+        try {
+          const work = await load(...(given as never[]));
+          setCode(await work(...(given.slice(0, -1) as never[]), streams as never));
+        } catch (error) {
+          if (row.isEnveloped === true && options.json === true) {
+            const { formatFailure } = await import('./terminal/envelope.ts');
+            streams.out(formatFailure(error));
+          }
+          throw error;
+        }
       });
     }
   }

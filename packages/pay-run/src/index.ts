@@ -81,11 +81,13 @@ export { describeSameRoster, findPaidSameRoster } from './ledger/same-roster.ts'
 export { listAllPayRuns, openLedger, shareLabels } from './ledger/shared-ledger.ts';
 export {
   isAtRisk,
+  type JobSummary,
   listDeliveries,
   listEmployersOf,
   listStoredEmployers,
   listStoredKeys,
   type StoredKey,
+  summarizeJobs,
 } from './ledger/stored-keys.ts';
 export { withInterruption } from './pay/follow-job.ts';
 export {

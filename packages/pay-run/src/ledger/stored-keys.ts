@@ -35,6 +35,42 @@ export async function listStoredKeys(jobs: JobStorePlace): Promise<readonly Stor
   });
 }
 
+/** How many jobs there are, for a person who looks at the agent. */
+export type JobSummary = {
+  readonly byState: Readonly<Record<string, number>>;
+  /** Of submitted jobs. A job whose record this version cannot read counts as `unknown`. */
+  readonly openByStage: Readonly<Record<string, number>>;
+  readonly oldestOpen:
+    | { readonly key: string; readonly state: string; readonly createdAtMs: number }
+    | undefined;
+};
+
+/** Does not create a store: without one there are no jobs. */
+export async function summarizeJobs(jobs: JobStorePlace): Promise<JobSummary> {
+  const byState: Record<string, number> = {};
+  const openByStage: Record<string, number> = {};
+  let oldestOpen: JobSummary['oldestOpen'];
+  await withStore(jobs, undefined, async (store) => {
+    // Oldest first.
+    for (const { scope, key } of await store.listNames()) {
+      const job = await store.get(scope, key);
+      if (job === undefined) {
+        continue;
+      }
+      const { state, createdAtMs } = job;
+      byState[state] = (byState[state] ?? 0) + 1;
+      if (state === 'submitted') {
+        const stage = readRecord(job.payload)?.stage ?? 'unknown';
+        openByStage[stage] = (openByStage[stage] ?? 0) + 1;
+      }
+      if (state !== 'done' && state !== 'failed') {
+        oldestOpen ??= { key, state, createdAtMs };
+      }
+    }
+  });
+  return { byState, openByStage, oldestOpen };
+}
+
 /** Employers with jobs in the store. Does not create a store. */
 export async function listStoredEmployers(jobs: JobStorePlace): Promise<readonly string[]> {
   return await withStore(jobs, [], listEmployersOf);
