@@ -57,6 +57,7 @@ import {
 } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
+import { createPrepareCheck, openReleases } from './services/releases.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 import { openAgentState } from './state/agent-state.ts';
@@ -87,6 +88,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     openFleet(config, keys, log),
   );
   const { pins, paidKeys, turns } = state;
+  const releases = await openReleases(config, parts.contexts);
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const onFaultPoint = createFaultHandler(config.fault);
@@ -119,6 +121,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
         ...work,
         prover: fleet ?? prover,
         computeQueue,
+        releases,
         locks,
         onFaultPoint,
         onEvent,
@@ -225,6 +228,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       limiter,
     },
     acceptingEmployerId: () => tenant.current().employerId,
+    assertMayPrepare: createPrepareCheck(releases),
     settlements: { platform: parts.edge, fingerprints },
     validation,
     readiness,
@@ -273,6 +277,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       if (sent !== openings) {
         sent.close();
       }
+      await releases?.log.close();
       await state.close();
       await store.close();
     },

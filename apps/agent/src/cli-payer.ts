@@ -63,6 +63,14 @@ const employerLogin: Options = {
 };
 const inviteLogin: Options = { ...employerLogin, ...json };
 
+const releaseName = { '<key or label>': 'an Idempotency-Key, or the label of a pay run' };
+const releaseFile = { '<key, label or file>': 'of a prepared batch, or what "release show" wrote' };
+const releaseSigning: Options = {
+  '--key-file <path>': required(once('Ed25519 key of the person; - is standard input')),
+  '--out <file>': once('for a file: a new file for the signed answer'),
+  '--yes': 'on a terminal: sign without a question (elsewhere there is no question)',
+};
+
 export const payerCommands: Commands = {
   serve: {
     about: 'Run the agent: HTTP routes and the worker.',
@@ -288,6 +296,62 @@ export const payerCommands: Commands = {
         about: 'Print the header of a roster, with a column for names, which no payment reads.',
         hasEnvFile: false,
         load: async () => (await import('./commands/payer/payer-commands.ts')).runRosterTemplate,
+      },
+    },
+  },
+  release: {
+    about: 'What waits for its release by people (DISBURSE_RELEASE_POLICY), and their signed word.',
+    below: {
+      list: {
+        about: 'Print the prepared batches, and for whom each waits. Moves no money.',
+        options: json,
+        load: async () => (await import('./commands/payer/release-commands.ts')).runListReleases,
+      },
+      show: {
+        about: 'Print what a batch pays, or write it to a file for a person elsewhere.',
+        args: releaseName,
+        options: {
+          '--out <file>': once('a new file for "release sign" on another machine; confidential'),
+          ...json,
+        },
+        load: async () => (await import('./commands/payer/release-commands.ts')).runShowRelease,
+      },
+      sign: {
+        about: 'Sign the release of a batch after showing what it pays.',
+        args: releaseFile,
+        options: releaseSigning,
+        load: async () => (await import('./commands/payer/release-commands.ts')).runSignRelease,
+      },
+      deny: {
+        about: 'Deny a batch: it fails, unpaid, for good.',
+        args: releaseFile,
+        options: releaseSigning,
+        load: async () => (await import('./commands/payer/release-commands.ts')).runDenyRelease,
+      },
+      import: {
+        about: 'Store what was signed on another machine.',
+        args: { '<file>': 'that "release sign" or "release deny" wrote; - is standard input' },
+        load: async () => (await import('./commands/payer/release-commands.ts')).runImportRelease,
+      },
+      log: {
+        about: 'Print who prepared, released, denied, cancelled and paid what, and when.',
+        options: json,
+        load: async () => (await import('./commands/payer/release-commands.ts')).runReleaseLog,
+      },
+      verify: {
+        about: 'Verify the chain of the log, and name the first broken entry.',
+        args: { '[file]': 'that "release log --json" wrote; default: the log of this agent' },
+        options: {
+          '--head <digest>': once('of an entry, kept elsewhere: shows a log that was cut off'),
+          ...json,
+        },
+        load: async () => (await import('./commands/payer/release-commands.ts')).runVerifyReleases,
+      },
+      'new-key': {
+        about: 'Make the key of a person who releases, and print its public key for the policy.',
+        args: { '<file>': 'a new file for the private key' },
+        hasEnvFile: false,
+        load: async () => (await import('./commands/payer/release-commands.ts')).runNewReleaseKey,
       },
     },
   },

@@ -22,6 +22,23 @@ export const errors = [
     },
   },
   {
+    status: 403,
+    exit: 2,
+    meanings: {
+      release_policy_refused:
+        'The release policy lets nobody prepare or release this payment. Change DISBURSE_RELEASE_POLICY, or pay with the credential of another person.',
+    },
+  },
+  {
+    exit: 3,
+    meanings: {
+      release_denied:
+        'A person denied the release of the batch, and nothing was paid. Correct the payment and prepare it under a new key.',
+      release_expired:
+        'Nobody released the batch in time, and nothing was paid. Prepare it under a new key.',
+    },
+  },
+  {
     retry: true,
     meanings: {
       relayer_unavailable:

@@ -86,6 +86,15 @@ export type {
   PlatformPort,
   ProverPort,
 } from './ports.ts';
+export {
+  describeManifest,
+  findPreparedBatches,
+  listPreparedBatches,
+  type PreparedBatchView,
+  storeRelease,
+} from './prepared/prepared-batches.ts';
+export { openReleaseLog, type ReleaseLog } from './releases/release-log.ts';
+export type { BatchStanding, PaidBatch, ReleaseDeps } from './releases/release-state.ts';
 export { defaultBatchDeadlineSeconds, deliveryName, parseDelivery } from './run/batch/batch.ts';
 export {
   decideSettlement,

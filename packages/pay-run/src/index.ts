@@ -111,6 +111,18 @@ export type {
   Payer,
   Terminal,
 } from './ports.ts';
+export {
+  importRelease,
+  listReleases,
+  makeReleaseKey,
+  printLog,
+  type ReleasePlace,
+  type SignReleaseOptions,
+  showRelease,
+  signRelease,
+  verifyLog,
+} from './release/release-commands.ts';
+export { parseAnswer } from './release/release-files.ts';
 export { writeNewFile } from './report/new-file.ts';
 export { stateOf } from './report/split-report.ts';
 export {

@@ -72,7 +72,7 @@ export {
   signRelease,
   verifyRelease,
 } from './people/release.ts';
-export type { PersonSignature } from './people/statement.ts';
+export { type PersonSignature, parsePersonKey } from './people/statement.ts';
 export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
 export {
   describeAmount,

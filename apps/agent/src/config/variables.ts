@@ -212,6 +212,14 @@ export const variables = {
   },
   approveUrl: approveVariables.url,
   approveToken: approveVariables.token,
+  releasePolicy: {
+    name: 'DISBURSE_RELEASE_POLICY',
+    role: 'disburse',
+    purpose:
+      'who prepares payments, and who releases them before they are signed: a file (docs/operations/release.md)',
+    kind: path,
+    whenUnset: 'a payment waits for nobody',
+  },
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',

@@ -28,6 +28,7 @@ import type { JobStore, StoredJob } from '@pool/idempotency';
 import type { JobProgress, Readiness } from '@pool/operations';
 import {
   type CancelDeps,
+  type CheckedDisbursement,
   cancelJob,
   checkDisbursement,
   createJobView,
@@ -46,7 +47,7 @@ import { createPace } from '@pool/wallet';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
 import { answerReport } from './app-report.ts';
-import { authenticate, type BearerDeps } from './bearer.ts';
+import { authenticate, type BearerDeps, credentialOf } from './bearer.ts';
 import { addHolderRoutes, type HolderEnv, type HolderRoutesDeps } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
 import { takesQuery } from './takes-query.ts';
@@ -64,6 +65,11 @@ export type AppDeps = {
    * @throws PoolError 503 `platform_unreachable` before bootstrap, `employer_mismatch` when it names another one
    */
   readonly acceptingEmployerId: () => string;
+  /**
+   * By the release policy, if there is one.
+   * @throws PoolError 403 `release_policy_refused`
+   */
+  readonly assertMayPrepare: (checked: CheckedDisbursement, preparedBy: string) => void;
   /** Shows whether another agent has used a key. */
   readonly settlements: Parameters<typeof refuseOtherRequest>[2];
   /** The checks of `disburse`, and the further questions of a dry run. */
@@ -156,6 +162,9 @@ export function createApp(deps: AppDeps): Shell {
     }
     const checked = await checkDisbursement(body, deps.validation.checks);
     const fingerprint = checked.requestDigest;
+    const preparedBy = credentialOf(context.get('principal'));
+    deps.assertMayPrepare(checked, preparedBy);
+    const requestId = context.get('requestId');
     await refuseOtherRequest(key, fingerprint, deps.settlements);
     await deps.onFaultPoint('claim.before-store');
     const claim = await store.claim({
@@ -163,7 +172,7 @@ export function createApp(deps: AppDeps): Shell {
       key,
       fingerprint,
       state: 'accepted',
-      payload: serializeRecord(createRecord(checked, scope, key, context.get('requestId'))),
+      payload: serializeRecord(createRecord(checked, scope, key, { requestId, preparedBy })),
       nowMs: deps.nowMs(),
     });
     await deps.onFaultPoint('claim.after-store');

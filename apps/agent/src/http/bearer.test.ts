@@ -33,6 +33,7 @@ it('accepts no API key if the platform’s verify-key is not configured [auth.ve
   expect(await authenticate(`Bearer ${apiKey}`, 'disburse', verifying)).toEqual({
     kind: 'api-key',
     address: '0x',
+    keyId: 1,
   });
 });
 

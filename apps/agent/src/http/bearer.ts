@@ -9,11 +9,17 @@ import { isSameSecret } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
 import { createRateLimiter, type RateLimiter } from '@pool/http-server';
 import { hashOf, type KeyGate } from '@pool/platform-client';
+import { loopbackCredential } from '@pool/policy';
 
 export type Principal =
   | { readonly kind: 'loopback' }
-  /** @property address - of the wallet that minted the key */
-  | { readonly kind: 'api-key'; readonly address: string };
+  /** @property address - of the wallet that minted the key. @property keyId - its id at the platform */
+  | { readonly kind: 'api-key'; readonly address: string; readonly keyId: number };
+
+/** As a release policy names it. */
+export function credentialOf(principal: Principal): string {
+  return principal.kind === 'loopback' ? loopbackCredential : `api-key:${principal.keyId}`;
+}
 
 export type BearerDeps = {
   readonly loopbackToken: Secret;
@@ -88,7 +94,7 @@ export async function authenticate(
     throw forbidden();
   }
   deps.limiter.admit(caller);
-  return { kind: 'api-key', address: key.address };
+  return { kind: 'api-key', address: key.address, keyId: key.keyId };
 }
 
 function forbidden(): PoolError {

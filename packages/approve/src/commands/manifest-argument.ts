@@ -5,7 +5,7 @@
  * @module
  */
 
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import {
   describeCause,
@@ -16,7 +16,13 @@ import {
   parseStrictJson,
   parseWire,
 } from '@pool/core';
-import type { Ledger, PersonSignature, PolicyPerson, StoredManifest } from '@pool/policy';
+import {
+  type Ledger,
+  type PersonSignature,
+  type PolicyPerson,
+  parsePersonKey,
+  type StoredManifest,
+} from '@pool/policy';
 import { type ConfigSource, describeInput, findModeProblem } from '../config/gate-home.ts';
 import type { Call, CommonOptions, LedgerCall } from './output.ts';
 
@@ -95,23 +101,9 @@ export function readPersonKey(path: string, source: ConfigSource): KeyObject {
   if (open !== undefined) {
     throw new PoolError('invalid_release', `the key file is not private: ${open}`);
   }
-  const text = readText(path, 'key', source).trim();
-  const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
-  try {
-    const key =
-      seed === undefined
-        ? createPrivateKey(text)
-        : createPrivateKey({
-            // The fixed beginning of an Ed25519 key in PKCS#8 (RFC 8410).
-            key: Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex'),
-            format: 'der',
-            type: 'pkcs8',
-          });
-    if (key.asymmetricKeyType === 'ed25519') {
-      return key;
-    }
-  } catch {
-    // The cause is dropped on purpose: parsers repeat their input in messages.
+  const key = parsePersonKey(readText(path, 'key', source));
+  if (key !== undefined) {
+    return key;
   }
   throw new PoolError(
     'invalid_release',

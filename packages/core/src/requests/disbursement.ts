@@ -148,6 +148,7 @@ export const jobStages = [
   'eligibility',
   'allowance',
   'proving',
+  'awaiting-release',
   'awaiting-approval',
   'awaiting-turn',
   'signing',

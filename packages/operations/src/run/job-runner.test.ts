@@ -35,7 +35,9 @@ async function claim(
   changes: Partial<DisburseRequest> = {},
 ): Promise<void> {
   const checked = await checkDisbursement(world.createRequest(changes), world.checks);
-  const payload = serializeRecord(createRecord(checked, scope, key, `request of ${key}`));
+  const payload = serializeRecord(
+    createRecord(checked, scope, key, { requestId: `request of ${key}` }),
+  );
   const nowMs = world.clock.nowMs();
   await store.claim({ scope, key, fingerprint: key, state: 'accepted', payload, nowMs });
 }

@@ -34,6 +34,7 @@ export type JobRunnerOptions = Omit<
 
 /** In these stages a job waits, for hours if need be. It computes nothing and holds no lock. */
 const idleStages: readonly JobStage[] = [
+  'awaiting-release',
   'awaiting-approval',
   'awaiting-turn',
   'awaiting-finality',

@@ -46,6 +46,7 @@ import {
 import { settleBatch } from './settle/settle.ts';
 import { grantAllowance } from './sign/allowance.ts';
 import { askForSignature, createAuthorizationRequest, mayBeSigned } from './sign/ask-signer.ts';
+import { awaitRelease } from './sign/await-release.ts';
 import { abandonBatch } from './sign/give-up.ts';
 
 /**
@@ -150,6 +151,7 @@ async function authorizeBatch(run: Run): Promise<void> {
   if (!isAsked) {
     // A pool with another verifier could take the money for good.
     await run.chain.requirePool();
+    await awaitRelease(run, batch);
   }
   if (run.funder.needsVote) {
     // Nobody is asked to approve a batch that cannot be paid now.
@@ -181,6 +183,10 @@ async function signInTime(run: Run, batch: Batch, checksMoney: boolean): Promise
       await assertCollectable(run);
     }
     if (run.phase.kind !== 'signed') {
+      if (!mayBeSigned(run.phase)) {
+        // It waited for its turn since, and a person may have denied it meanwhile.
+        await awaitRelease(run, batch, true);
+      }
       const request = createAuthorizationRequest(dated);
       const signature = await askForSignature(
         { run, batch: dated, check: run.assertNotCancelled },

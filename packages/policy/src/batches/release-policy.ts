@@ -22,11 +22,7 @@ import { field, list, name, nonEmptyList, optionalField, range } from '../policy
 /** The credential of the agent's own command line and console. */
 export const loopbackCredential = 'loopback';
 
-const credentialSchema = v.pipe(
-  v.string(),
-  v.regex(/^[!-~]{1,128}$/),
-  v.transform((text) => normalizeCredential(text)),
-);
+const credentialSchema = v.pipe(v.string(), v.regex(/^(?:loopback|api-key:[0-9]{1,15})$/));
 
 const personSchema = v.strictObject({
   name: field(name(64), 'Name of the person, for messages and the log.'),
@@ -36,7 +32,7 @@ const personSchema = v.strictObject({
   ),
   prepares: optionalField(
     list(credentialSchema, 20),
-    'Credentials with which the person prepares: `loopback`, or the wallet that minted an API key. Absent: none.',
+    'Credentials with which the person prepares: `loopback`, or `api-key:` with the id of an API key. Absent: none.',
   ),
 });
 export type ReleasePerson = v.InferOutput<typeof personSchema>;
@@ -71,11 +67,6 @@ export type ReleasePolicy = v.InferOutput<typeof releasePolicySchema> & {
   /** SHA-256 of the file's bytes, hex. A release counts under one policy only. */
   readonly sha256: string;
 };
-
-/** @returns an address of a wallet in one spelling */
-function normalizeCredential(text: string): string {
-  return /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text;
-}
 
 /**
  * @param text - of the file
@@ -159,7 +150,7 @@ export function listPreparers(
   { people }: ReleasePolicy,
   credential: string,
 ): readonly ReleasePerson[] {
-  return people.filter(({ prepares }) => prepares?.includes(normalizeCredential(credential)));
+  return people.filter(({ prepares }) => prepares?.includes(credential));
 }
 
 /** What a batch is in a release policy. */
@@ -168,7 +159,7 @@ export type PreparedBatch = {
   /** Symbol. */
   readonly token: string;
   readonly decimals: number;
-  /** The credential of the request: `loopback`, or the wallet that minted its API key. */
+  /** The credential of the request: `loopback`, or `api-key:7`. */
   readonly preparedBy: string;
   /** Base units: the total of the batch, with what was prepared in the 24 hours before it. */
   readonly amount: bigint;

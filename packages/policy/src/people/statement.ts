@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { bytesToHex, canonicalJson, type Hex, hexToBytes, parseStrictJson } from '@pool/core';
 import * as v from 'valibot';
 
@@ -29,6 +29,29 @@ export type Statement<TContent> = {
   /** Whether the key signed this content. */
   isSigned(this: void, signed: TContent & PersonSignature): boolean;
 };
+
+/**
+ * @param text - PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. Secret
+ * @returns undefined for everything else
+ */
+export function parsePersonKey(text: string): KeyObject | undefined {
+  const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text.trim()) ?? [];
+  try {
+    const key =
+      seed === undefined
+        ? createPrivateKey(text)
+        : createPrivateKey({
+            // The fixed beginning of an Ed25519 key in PKCS#8 (RFC 8410).
+            key: Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex'),
+            format: 'der',
+            type: 'pkcs8',
+          });
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
+  } catch {
+    // The cause is dropped on purpose: parsers repeat their input in messages.
+    return undefined;
+  }
+}
 
 /** @param purpose - it keeps the signature from counting anywhere else */
 export function createStatement<TEntries extends v.ObjectEntries>(

@@ -14,6 +14,7 @@ import {
   type Fingerprinter,
   type JobRunnerOptions,
   type PaidKeys,
+  type ReleaseDeps,
   startJobRunner,
 } from '@pool/operations';
 import type { Prover } from '@pool/prover';
@@ -32,6 +33,7 @@ export function startRunner(input: {
   readonly keys: ProductionKeys | undefined;
   readonly paidKeys: PaidKeys;
   readonly computeQueue: ComputeQueue;
+  readonly releases: ReleaseDeps | undefined;
   readonly locks: KeyLock;
   readonly turns: KeyLock;
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
@@ -61,6 +63,7 @@ export function startRunner(input: {
       prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
       makesProofsAtOnce: config.fleet !== undefined,
       funder: parts.funder,
+      releases: input.releases,
       locks: input.locks,
       turns: input.turns,
       computeQueue: input.computeQueue,

@@ -45,6 +45,8 @@ export type DisbursementRecord = {
   readonly key: string;
   /** Id of the request that created the job, for the log. */
   readonly requestId: string | undefined;
+  /** Credential of that request: `loopback`, or `api-key:7`. Absent: an earlier version accepted the job. */
+  readonly preparedBy?: string | undefined;
   readonly chain: string;
   readonly tokenSymbol: string;
   /** SHA-256 of the canonical request body. */
@@ -91,12 +93,13 @@ export function createRecord(
   checked: CheckedDisbursement,
   employerId: string,
   key: string,
-  requestId?: string,
+  { requestId, preparedBy }: { readonly requestId?: string; readonly preparedBy?: string } = {},
 ): DisbursementRecord {
   return {
     employerId,
     key,
     requestId,
+    preparedBy,
     chain: checked.context.key,
     tokenSymbol: checked.tokenSymbol,
     requestDigest: checked.requestDigest,

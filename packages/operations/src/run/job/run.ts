@@ -16,6 +16,7 @@ import type {
   PlatformPort,
   ProverPort,
 } from '../../ports.ts';
+import type { ReleaseDeps } from '../../releases/release-state.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import type {
   Asked,
@@ -58,6 +59,8 @@ export type DisbursementDeps = {
   readonly makesProofsAtOnce?: boolean;
   /** Undefined: no funder key is configured. */
   readonly funder: FunderPort | undefined;
+  /** Undefined: no release policy is configured, and a batch waits for nobody. */
+  readonly releases?: ReleaseDeps | undefined;
   /** Shared by all runs of the process: the accelerator. */
   readonly locks: KeyLock;
   /** The turn of each (chain, token, funder), shared by all runs of all agents of the job store. */
@@ -81,6 +84,7 @@ export type DisbursementDeps = {
 /** A stage in which the agent works. The other stages name what a job waits for. */
 type WorkStage = Exclude<
   JobStage,
+  | 'awaiting-release'
   | 'awaiting-approval'
   | 'awaiting-turn'
   | 'awaiting-finality'

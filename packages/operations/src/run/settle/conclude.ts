@@ -31,6 +31,7 @@ import { type Batch, planBatch } from '../job/record.ts';
 import type { DisbursementDeps, OpenDisbursement, Run, RunBase, RunInput } from '../job/run.ts';
 import { notTakenBack, withdrawAllowance } from '../sign/allowance.ts';
 import { mayBeSigned } from '../sign/ask-signer.ts';
+import { logEnd } from '../sign/await-release.ts';
 import { withdrawRequests } from '../sign/give-up.ts';
 
 /** Nothing of the job is or will be on chain. */
@@ -161,6 +162,7 @@ async function finishPaid(
     onEvent({ kind: 'retry', stage: run.record.stage, code: 'paid_keys_not_recorded' });
   }
   const gas = receipt === undefined ? {} : { gasUsed: receipt.gasUsed.toString() };
+  await logEnd(run, run.deps, { txHash });
   await run.finish('completed', {
     ...(remainder === undefined ? {} : { remainder }),
     result,
@@ -184,6 +186,7 @@ async function finishUnpaid(
       ? undefined
       : createResult(run, revertedBy, listCommitments(batch), error);
   await withdrawRequests(run);
+  await logEnd(run, run.deps, error);
   await (result === undefined
     ? run.finish('failed', { error })
     : run.finish('reverted', { result }));
@@ -262,15 +265,18 @@ export function resolveBase(
  * for the settings.
  */
 export async function failUnroutable(
-  { record: { key }, phase, finish, block }: OpenDisbursement,
-  { platform }: DisbursementDeps,
+  { record, phase, finish, block }: OpenDisbursement,
+  deps: DisbursementDeps,
   { code, message }: PoolError,
 ): Promise<void> {
   const mayBeOut =
     hasLeft(phase) ||
     mayBeSigned(phase) ||
     ('approvals' in phase && phase.approvals.length > 0) ||
-    (await platform.getSettlement(key).catch(() => 'unknown')) !== undefined;
+    (await deps.platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
+  if (!mayBeOut) {
+    await logEnd({ record }, deps, { code, message });
+  }
   await (mayBeOut
     ? block(
         {

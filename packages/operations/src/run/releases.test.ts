@@ -1,0 +1,209 @@
+// A batch waits for its release by people before it is signed (DISBURSE_RELEASE_POLICY). The wait survives a crash, and nothing is signed
+// without the release.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type BatchRelease,
+  parseReleasePolicy,
+  signBatchRelease,
+  verifyReleaseLog,
+} from '@pool/policy';
+import { afterEach, describe, expect, it } from 'vitest';
+import { people, peopleKeys } from '../../../policy/src/fixtures/batches.ts';
+import { createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
+import { cancel, runWith } from '../fixtures/run-with.ts';
+import { describeManifest, storeRelease } from '../prepared/prepared-batches.ts';
+import { openReleaseLog, type ReleaseLog } from '../releases/release-log.ts';
+import { type ReleaseDeps, readStanding } from '../releases/release-state.ts';
+import { deserializeManifest, manifestName } from './job/record.ts';
+
+const rule = { chain: 'anvil', token: 'USDC', from: '0', required: 1, people: ['Ben', 'Cy'] };
+const policyJson = {
+  ...{ version: 1, name: 'payroll', waitHours: 72 },
+  people: [
+    { name: 'Ada', prepares: ['loopback'] },
+    { name: 'Ben', publicKey: peopleKeys[0] },
+    { name: 'Cy', publicKey: peopleKeys[1] },
+  ],
+  rules: [rule],
+};
+
+const logs: ReleaseLog[] = [];
+afterEach(async () => {
+  await Promise.all(logs.splice(0).map((log) => log.close()));
+});
+
+async function setUp(changes: object = {}, home = mkdtempSync(join(tmpdir(), 'release-'))) {
+  const log = await openReleaseLog({ home, jobs: { url: 'memory:' } });
+  logs.push(log);
+  const policy = parseReleasePolicy(JSON.stringify({ ...policyJson, ...changes }));
+  const releases: ReleaseDeps = { policy, log };
+  return { home, releases, world: await createWorld() };
+}
+
+/** As "release show", "release sign" and "release import" do. */
+async function say(
+  world: World,
+  job: FakeJob,
+  { policy, log }: ReleaseDeps,
+  [index, decision]: readonly [number, 'release' | 'deny'],
+  changes: Partial<BatchRelease> = {},
+): Promise<void> {
+  const { manifest } = deserializeManifest(job.values.get(manifestName) ?? '');
+  const batch = describeManifest(manifest, { symbol: 'USDC', decimals: 6 });
+  const [prepared] = await log.listOf(batch.key);
+  const nowMs = world.clock.nowMs();
+  const standing = await readStanding({ policy, log }, prepared!, batch, nowMs);
+  const { manifestDigest, total, token, key, count } = batch;
+  const content = {
+    ...{ manifestDigest, total, token, key, count, decision },
+    policy: policy.sha256,
+    issuedAt: new Date(nowMs).toISOString(),
+    until: new Date(nowMs + 3_600_000).toISOString(),
+  };
+  const word = { ...signBatchRelease(content, people[index]!), ...changes };
+  await storeRelease({ policy, log }, { batch, standing }, word, nowMs);
+}
+
+async function runUntilItWaits(world: World, job: FakeJob, releases: ReleaseDeps): Promise<void> {
+  const clock = {
+    ...world.clock,
+    async sleep() {
+      throw new Error('the process ends');
+    },
+  };
+  await expect(world.run(job, undefined, { releases, clock })).rejects.toThrow();
+  expect(job.stored().stage).toBe('awaiting-release');
+}
+
+describe('a batch under a release policy', () => {
+  it('waits, is signed after its release alone, and the log has all of it', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    expect(job.stored().phase.kind).toBe('proved');
+    await say(world, job, releases, [0, 'release']);
+    await world.run(job, undefined, { releases });
+    expect(job.state()).toBe('done');
+    const entries = await releases.log.listSince();
+    expect(entries.map(({ event, by }) => [event, by])).toEqual([
+      ['prepare', 'loopback'],
+      ['release', 'Ben'],
+      ['released', 'Ben'],
+      ['paid', 'agent'],
+    ]);
+    expect(verifyReleaseLog(entries).kind).toBe('intact');
+  });
+
+  it('waits in a process that goes on, and other batches of the funder do not wait for it', async () => {
+    const { world, releases } = await setUp({
+      rules: [rule, { ...rule, from: '0.01', required: 2 }],
+    });
+    const first = await world.accept();
+    const events = await runWith({ ...world, run: withReleases(world, releases) }, first, [
+      [100, () => void say(world, first, releases, [1, 'release'])],
+    ]);
+    expect(first.state()).toBe('done');
+    const stages = events.flatMap((event) => (event.kind === 'stage' ? [event.stage] : []));
+    expect(stages).toContain('awaiting-release');
+    // With what was prepared before, the second reaches the rule that requires two people.
+    const second = await world.accept('run-2');
+    await runUntilItWaits(world, second, releases);
+    await say(world, second, releases, [0, 'release']);
+    await runUntilItWaits(world, second, releases);
+    await say(world, second, releases, [1, 'release']);
+    await world.run(second, undefined, { releases });
+    expect(second.state()).toBe('done');
+  });
+
+  it('that nobody releases in time fails, and the funder signs nothing', async () => {
+    const { world, releases } = await setUp({ waitHours: 1 });
+    const job = await world.accept();
+    await world.run(job, undefined, { releases });
+    expect(job.record().error).toMatchObject({
+      code: 'release_expired',
+      message: expect.stringContaining('within 1 hours'),
+    });
+    expect(job.record().signature).toBeUndefined();
+    expect(world.chain.funds).toBe(0);
+  });
+
+  it('that a person denies fails at once, also after its release was complete', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    await say(world, job, releases, [0, 'release']);
+    await say(world, job, releases, [1, 'deny']);
+    await world.run(job, undefined, { releases });
+    expect(job.record().error?.code).toBe('release_denied');
+    expect((await releases.log.listSince()).at(-1)).toMatchObject({ event: 'failed' });
+  });
+
+  it('is cancelled while it waits', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    cancel(job);
+    await world.run(job, undefined, { releases });
+    expect(job.record().error?.code).toBe('cancelled');
+    expect((await releases.log.listSince()).at(-1)).toMatchObject({ event: 'cancel' });
+  });
+
+  it('needs a new release when the policy was changed before it was signed', async () => {
+    const { world, releases, home } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    await say(world, job, releases, [0, 'release']);
+    const changed = await setUp({ waitHours: 71 }, home);
+    await runUntilItWaits(world, job, changed.releases);
+    await say(world, job, changed.releases, [0, 'release']);
+    await world.run(job, undefined, { releases: changed.releases });
+    expect(job.state()).toBe('done');
+  });
+
+  it('is not signed by an agent without the policy, which can cancel it', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    await expect(world.run(job)).rejects.toThrow('configuration_changed');
+    expect(job.stored().phase.kind).toBe('proved');
+    cancel(job);
+    await world.run(job);
+    expect(job.record().error?.code).toBe('cancelled');
+  });
+
+  it('is refused if its credential is that of nobody', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept('run-1', {}, 'api-key:9');
+    await world.run(job, undefined, { releases });
+    expect(job.record().error).toMatchObject({
+      code: 'release_policy_refused',
+      message: expect.stringContaining('lets nobody prepare'),
+    });
+  });
+
+  it('keeps its release over a store that was restored, because the same is paid', async () => {
+    const { world, releases } = await setUp();
+    const first = await world.accept();
+    await runUntilItWaits(world, first, releases);
+    await say(world, first, releases, [0, 'release']);
+    const restored = await world.accept();
+    await world.run(restored, undefined, { releases });
+    expect(restored.state()).toBe('done');
+  });
+
+  it('is not released by a word about another batch, which is not stored', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    const other = say(world, job, releases, [0, 'release'], { total: '1' });
+    await expect(other).rejects.toMatchObject({ code: 'invalid_release' });
+    expect(await releases.log.listSince()).toHaveLength(1);
+  });
+});
+
+function withReleases(world: World, releases: ReleaseDeps): World['run'] {
+  return (job, onFaultPoint, changes = {}) =>
+    world.run(job, onFaultPoint, { ...changes, releases });
+}

@@ -1,0 +1,173 @@
+/**
+ * A batch waits for its release by people before its funder signs it, where the agent has a release policy. The wait is durable: policy and
+ * log decide again after every restart. It ends with the release, a denial, a cancellation, or its time.
+ *
+ * @module
+ */
+import { type ErrorBody, PoolError, parseEvmAddress } from '@pool/core';
+import { InterruptedRunError, rethrowInterruption } from '@pool/idempotency/engine';
+import type { ReleaseEntry } from '@pool/policy';
+import {
+  describeBatch,
+  type PaidBatch,
+  type ReleaseDeps,
+  readStanding,
+} from '../../releases/release-state.ts';
+import type { Batch } from '../job/record.ts';
+import type { DisbursementDeps, OpenDisbursement, Run } from '../job/run.ts';
+
+/** Name of the write-once value: an agent with a release policy has prepared the job, so an agent without one does not sign it. */
+const askedName = 'release-asked/1';
+
+/** The longest pause between two readings of the log. */
+const maxPauseMs = 15_000;
+
+/**
+ * @param isOnce - the batch was released before. It holds its turn, so it does not wait here: a later run does
+ * @throws PoolError `release_policy_refused`, `release_denied`, `release_expired`, `cancelled`
+ */
+export async function awaitRelease(run: Run, batch: Batch, isOnce = false): Promise<void> {
+  const { releases } = run.deps;
+  if (releases === undefined) {
+    return refuseWithoutPolicy(run);
+  }
+  const paid = describePaid(run, batch);
+  const prepared = await ask(run, () => prepare(run, releases, paid));
+  await run.putOnce(askedName, JSON.stringify({ policy: releases.policy.sha256 }));
+  for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
+    await run.assertNotCancelled();
+    const nowMs = await readNowMs(run);
+    if (await isReleased(run, { releases, paid, prepared, nowMs })) {
+      return;
+    }
+    if (isOnce) {
+      throw new InterruptedRunError('the batch is not released any more');
+    }
+    // Nothing of the batch holds up another one while people decide.
+    run.hold.leave();
+    await run.announce('awaiting-release');
+    await run.pause(pauseMs);
+  }
+}
+
+async function isReleased(
+  run: Run,
+  wait: {
+    readonly releases: ReleaseDeps;
+    readonly paid: PaidBatch;
+    readonly prepared: ReleaseEntry;
+    readonly nowMs: number;
+  },
+): Promise<boolean> {
+  const { releases, paid, prepared, nowMs } = wait;
+  const standing = await ask(run, () => readStanding(releases, prepared, paid, nowMs));
+  if (standing.kind === 'refused') {
+    throw new PoolError('release_policy_refused', `${standing.message}; nothing was paid`);
+  }
+  if (standing.deniedBy !== undefined) {
+    throw new PoolError(
+      'release_denied',
+      `${standing.deniedBy} denied the release, and nothing was paid; correct the payment and prepare it under a new Idempotency-Key`,
+    );
+  }
+  if (standing.isStored) {
+    return true;
+  }
+  if (nowMs >= standing.untilMs) {
+    throw new PoolError(
+      'release_expired',
+      `the batch was not released within ${releases.policy.waitHours} hours, and nothing was paid; prepare it under a new Idempotency-Key`,
+    );
+  }
+  if (standing.isReleased) {
+    const by = standing.releasedBy.map(({ name }) => name).join(', ') || 'no person is required';
+    const entry = { ...describeBatch(paid, releases.policy), event: 'released', by } as const;
+    await ask(run, () =>
+      releases.log.append(
+        { ...entry, by: by.slice(0, 128), at: new Date(nowMs).toISOString() },
+        `released ${paid.manifestDigest} ${releases.policy.sha256}`,
+      ),
+    );
+    return true;
+  }
+  return false;
+}
+
+async function prepare(run: Run, { log, policy }: ReleaseDeps, paid: PaidBatch) {
+  const by = run.record.preparedBy ?? 'unknown';
+  const at = new Date(run.deps.clock.nowMs()).toISOString();
+  const entry = { ...describeBatch(paid, policy), event: 'prepare', by, at } as const;
+  return log.append(entry, `prepare ${paid.manifestDigest}`);
+}
+
+/** What the batch pays, from its own manifest. */
+function describePaid(run: Run, { manifest, plan }: Batch): PaidBatch {
+  return {
+    manifestDigest: plan.manifestDigest,
+    total: plan.total.toString(),
+    token: parseEvmAddress(manifest.token),
+    key: manifest.jobKey,
+    count: manifest.recipients.length,
+    chain: manifest.chain,
+    symbol: run.record.tokenSymbol,
+    decimals: run.tokenSettings.decimals,
+  };
+}
+
+/** @throws BlockedRunError if people were asked for the release */
+async function refuseWithoutPolicy(run: Run): Promise<void> {
+  if ((await run.getValue(askedName)) !== undefined) {
+    await run.block(
+      {
+        code: 'configuration_changed',
+        message:
+          'this job waits for its release by people, and this agent has no release policy. Set DISBURSE_RELEASE_POLICY and start the agent again, or cancel the job; nothing is signed until then',
+      },
+      'configuration-changed',
+    );
+  }
+}
+
+/** The later of our clock and the chain's. An RPC that does not answer ends no wait. */
+async function readNowMs(run: Run): Promise<number> {
+  const ownMs = run.deps.clock.nowMs();
+  return Math.max(ownMs, 1000 * (await run.now().catch(() => 0)));
+}
+
+/** A log that does not answer ends the run, like the job store. */
+async function ask<T>(run: Pick<Run, 'signal'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    rethrowInterruption(cause, run.signal);
+    throw new InterruptedRunError('the release log did not answer', { cause });
+  }
+}
+
+/**
+ * Logs how a prepared batch ends, before the job says so.
+ * @param end - `paid`: the transaction. Otherwise why it is not paid
+ */
+export async function logEnd(
+  { record }: Pick<OpenDisbursement, 'record'>,
+  { releases, clock }: DisbursementDeps,
+  end: { readonly txHash: string } | ErrorBody,
+): Promise<void> {
+  if (releases === undefined) {
+    return;
+  }
+  const { log } = releases;
+  const unpaid = 'code' in end ? (end.code === 'cancelled' ? 'cancel' : 'failed') : undefined;
+  try {
+    const prepared = (await log.listOf(record.key)).findLast(({ event }) => event === 'prepare');
+    if (prepared !== undefined) {
+      const { number: _n, previous: _p, digest: _d, ...batch } = prepared;
+      const at = new Date(clock.nowMs()).toISOString();
+      const outcome = 'code' in end ? end.code : end.txHash;
+      const entry = { ...batch, event: unpaid ?? 'paid', by: 'agent', at, outcome } as const;
+      await log.append(entry, `end ${prepared.manifestDigest}`);
+    }
+  } catch (cause) {
+    throw new InterruptedRunError('the release log did not answer', { cause });
+  }
+}
