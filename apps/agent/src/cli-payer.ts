@@ -177,9 +177,13 @@ export const payerCommands: Commands = {
   },
   cancel: {
     about:
-      'Cancel a payment: at once before its batch is sent, afterwards by withdrawing it on chain. Waits for the outcome.',
+      'Cancel a payment: at once before its batch is sent, afterwards by withdrawing it on chain. Of a pay run, every part that has not ended. Waits for the outcome.',
     args: { '<key or label>': 'an Idempotency-Key, or the label of a pay run of this directory' },
-    options: { ...payRunPlace, '--json': 'print one JSON document: the job' },
+    options: {
+      ...payRunPlace,
+      '--yes': 'on a terminal: cancel without a question (elsewhere there is no question)',
+      '--json': 'print one JSON document: the job, or the parts of a pay run with their outcomes',
+    },
     load: async () => (await import('./commands/payer/payer-commands.ts')).runCancel,
   },
   config: {

@@ -46,7 +46,7 @@ export {
 export { isConfirmed } from './check/confirm-payment.ts';
 export { locateSkipped, type SkippedEntry } from './check/pay-run-echo.ts';
 export type { RosterProblem } from './check/roster-problems.ts';
-export { cancelPayment } from './commands/cancel.ts';
+export { type CancelOptions, cancelPayment } from './commands/cancel.ts';
 export { type DropOptions, dropLine } from './commands/drop.ts';
 export { dryRunSplit } from './commands/dry-run.ts';
 export { type Books, collectLines, type ExportOptions, exportLines } from './commands/export.ts';

@@ -90,37 +90,112 @@ it('reports an unknown key', async () => {
   await expect(run(running, [unknown])).rejects.toMatchObject({ code: 'not_found' });
 });
 
-it('cancels the open parts of a pay run by its label, and only those', async () => {
-  const since = { attempt: 1, sinceMs: 0 } as const;
-  const record = {
+const since = { attempt: 1, sinceMs: 0 } as const;
+const found = {
+  chain: 'base',
+  token: 'USDC',
+  payRun: 'june',
+  record: {
     digest: `0x${'5c'.repeat(32)}`,
     parts: [
       { ...since, sent: 'accepted' as const },
       { ...since, sent: 'accepted' as const },
       { ...since, sent: 'no' as const },
+      { ...since, sent: 'accepted' as const },
     ],
-  };
-  const found = { chain: 'base', token: 'USDC', payRun: 'june', record };
+  },
+};
+
+/** An agent with the jobs of the parts; it cancels part 2, and part 4 is paid before it can be cancelled. */
+function createPartsAgent() {
+  const jobs = [{ ...ended('completed') }, running, undefined, running].map(
+    (job, index) => job && { ...job, key: String(index + 1) },
+  );
   const cancels: string[] = [];
-  const written: string[] = [];
-  const jobs = [{ ...ended('completed'), key: 'a' }, { ...running, key: 'b' }, undefined];
+  /** Keys of the first attempt: no part was sent again. */
+  const first: string[] = [];
+  const indexOf = (key: string): number => Number(/-([1-4])of4-/.exec(key)?.[1]) - 1;
+  let release: () => void;
+  const bothAsked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const client = {
-    find: async (key: string) => jobs[Number(/-([123])of3-/.exec(key)?.[1] ?? 9) - 1],
+    async find(key: string) {
+      const index = indexOf(key);
+      first[index] ??= key;
+      return first[index] === key ? jobs[index] : undefined;
+    },
     job: async () => running,
-    cancel: async (key: string) => {
+    async cancel(key: string) {
       cancels.push(key);
-      return cancelled;
+      if (cancels.length === 2) {
+        release();
+      }
+      // Fails the test by its time-out if one part waits for another.
+      await bothAsked;
+      const index = indexOf(key);
+      const job = { ...(index === 1 ? cancelled : ended('completed')), key: String(index + 1) };
+      jobs[index] = job;
+      return job;
     },
   };
+  return { client, cancels };
+}
+
+function createOutput(answer?: string) {
+  const out: string[] = [];
+  const written: string[] = [];
   const output = {
-    out: () => undefined,
+    out: (text: string) => void out.push(text),
     terminal: { isTty: false, write: (text: string) => void written.push(text) },
+    ...(answer === undefined ? {} : { ask: async () => answer }),
   };
-  expect(await cancelPayRun(client, [found], {}, output)).toBe(0);
-  expect(cancels).toEqual([expect.stringMatching(/^june-2of3-/)]);
-  expect(written[0]).toContain('part 1: it had ended: paid');
-  expect(written.at(-1)).toContain('part 3: the agent has no job');
+  return { output, out, written };
+}
+
+it('cancels the open parts of a pay run by its label, all at once, and says what was not stopped', async () => {
+  const { client, cancels } = createPartsAgent();
+  const { output, out } = createOutput();
+  expect(await cancelPayRun(client, [found], {}, output)).toBe(7);
+  expect(cancels).toEqual([/^june-2of4-/, /^june-4of4-/].map((key) => expect.stringMatching(key)));
+  const text = out.join('\n');
+  expect(text).toContain('june, part 1: it had ended: paid');
+  expect(text).toContain('june, part 2: the job was cancelled: nothing was paid');
+  expect(text).toContain('june, part 3: the agent has no job');
+  expect(text).toContain('june, part 4: not cancelled: the batch was PAID');
+});
+
+it('prints one document of a pay run, and cancels nothing again when it is run twice', async () => {
+  const { client, cancels } = createPartsAgent();
+  const outcomes: string[][] = [];
+  for (const _ of [1, 2]) {
+    const { output, out } = createOutput();
+    await cancelPayRun(client, [found], { json: true }, output);
+    const document = JSON.parse(out.join('')) as { parts: readonly { outcome: string }[] };
+    expect(document).toMatchObject({ payRun: 'june', chain: 'base', token: 'USDC' });
+    outcomes.push(document.parts.map(({ outcome }) => outcome));
+  }
+  expect(outcomes).toEqual([
+    ['had-ended', 'cancelled', 'not-sent', 'paid'],
+    ['had-ended', 'had-ended', 'not-sent', 'had-ended'],
+  ]);
+  expect(cancels).toHaveLength(2);
+});
+
+it('asks first where somebody can answer, and cancels nothing without a yes', async () => {
+  const { client, cancels } = createPartsAgent();
+  const asked = createOutput('n');
+  expect(await cancelPayRun(client, [found], {}, asked.output)).toBe(2);
+  expect(asked.written.join('')).toContain('2 of 4 part(s) have not ended\nnothing was cancelled');
+  const single = { job: async () => running, cancel: client.cancel };
+  expect(await cancelThrough(single, 'k', {}, createOutput('n').output)).toBe(2);
+  expect(cancels).toEqual([]);
+  expect(await cancelPayRun(client, [found], { yes: true }, createOutput('n').output)).toBe(7);
+});
+
+it('refuses a label of several pay runs', async () => {
+  const both = [found, { ...found, chain: 'other' }];
   await expect(
-    cancelPayRun(client, [found, { ...found, chain: 'other' }], {}, output),
+    cancelPayRun(createPartsAgent().client, both, {}, createOutput().output),
   ).rejects.toMatchObject({ message: expect.stringContaining('--chain') });
 });

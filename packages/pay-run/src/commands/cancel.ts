@@ -7,7 +7,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, PoolError } from '@pool/core';
 import { inspectPayRun } from '../books/pay-run-view.ts';
+import { isConfirmed } from '../check/confirm-payment.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { isLabelOf } from '../ledger/invited-record.ts';
 import { adviseOnUsedKey, isUsedElsewhere } from '../ledger/pay-run-find.ts';
 import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
@@ -19,21 +21,33 @@ import { findLabel, type PayRunsOptions } from './pay-runs.ts';
 
 const pauseMs = 1_000;
 
+export type CancelOptions = PayRunsOptions & { readonly yes?: boolean };
+
 /**
+ * Asks first where somebody can answer, and without `yes`.
  * @param name - a key, or the label of a pay run that was sent from this directory
  * @returns the exit code
  */
 export async function cancelPayment(
   name: string,
   payer: Pick<Payer, 'ledger' | 'openAgent'>,
-  options: PayRunsOptions,
+  options: CancelOptions,
   output: Output,
 ): Promise<number> {
   const client = payer.openAgent();
-  const found = isKey(name) ? [] : findLabel(name, await listAllPayRuns(payer.ledger), options);
+  const all = isKey(name) ? [] : await listAllPayRuns(payer.ledger);
+  const found = isKey(name) ? [] : findLabel(name, all, options);
+  const [{ chain, token, payRun } = { chain: '', token: '', payRun: '' }] = found;
+  const rounds = all.filter(
+    (other) =>
+      other.chain === chain &&
+      other.token === token &&
+      other.payRun !== payRun &&
+      isLabelOf(other.payRun, payRun),
+  );
   return found.length === 0
     ? await cancelThrough(client, name, options, output)
-    : await cancelPayRun(client, found, options, output);
+    : await cancelPayRun(client, found, options, output, rounds);
 }
 
 /** Keys of pay runs end with 32 hex digits, and their labels are as long as they are. */
@@ -41,12 +55,17 @@ function isKey(name: string): boolean {
   return /-[0-9a-f]{32}$/.test(name) || !/^[\p{L}\p{N}]/u.test(name);
 }
 
-/** Cancels every part that has not ended. @throws PoolError `invalid_request` if several payments have the label */
+/**
+ * Cancels every part that has not ended, all at once, so that none is paid while another is waited for. A second run cancels what is left.
+ * @param rounds - later payments under the label, to people who were held back
+ * @throws PoolError `invalid_request` if several payments have the label
+ */
 export async function cancelPayRun(
   client: Pick<AgentClient, 'find' | 'job' | 'cancel'>,
   found: readonly NamedPayRun[],
-  options: PayRunsOptions,
+  options: CancelOptions,
   output: Output,
+  rounds: readonly NamedPayRun[] = [],
 ): Promise<number> {
   const [payRun, other] = found;
   if (payRun === undefined || other !== undefined) {
@@ -56,39 +75,106 @@ export async function cancelPayRun(
       `nothing was cancelled: several pay runs have this label: ${places.join('; ')}; choose one with --chain and --token, or cancel its keys, which "disburse-agent pay-runs show" prints`,
     );
   }
-  const { parts } = await inspectPayRun(payRun, client);
-  const isWhole = parts.length === 1;
-  const codes: number[] = [];
-  for (const { part, key, job } of parts) {
-    if (job === undefined) {
-      output.terminal.write(
-        `part ${part}: the agent has no job for it, so there is nothing to cancel; it is not sent unless the pay run is run again\n`,
-      );
-      continue;
-    }
-    if (isWhole || !isTerminal(job)) {
-      codes.push(await cancelThrough(client, key, options, output));
-    } else {
-      output.terminal.write(`part ${part}: it had ended: ${stateOf(job)}\n`);
-    }
+  const views = await Promise.all([payRun, ...rounds].map((each) => inspectPayRun(each, client)));
+  const parts = views.flatMap((view) => view.parts.map((part) => ({ ...part, of: view.payRun })));
+  const [whole, second] = parts;
+  if (whole?.job !== undefined && second === undefined) {
+    return await cancelThrough(client, whole.key, options, output);
   }
+  const open = parts.filter(({ job }) => job !== undefined && !isTerminal(job));
+  if (open.length > 0) {
+    output.terminal.write(`${open.length} of ${parts.length} part(s) have not ended\n`);
+    if (!(await isAgreed(options, output))) {
+      return exitCodes.refused;
+    }
+    output.terminal.write(waitingNote);
+  }
+  const ended = await Promise.all(
+    parts.map(async (part) => ({
+      ...part,
+      wasOpen: open.includes(part),
+      job: open.includes(part) ? await untilEnded(client, part.key) : part.job,
+    })),
+  );
+  if (options.json === true) {
+    const { chain, token } = payRun;
+    const rows = ended.map(({ of, part, key, job, wasOpen }) => {
+      return { payRun: of, part, key, outcome: outcomeOf(job, wasOpen), job };
+    });
+    output.out(JSON.stringify({ payRun: payRun.payRun, chain, token, parts: rows }, null, 2));
+  } else {
+    output.out(ended.map(describePart).join('\n'));
+  }
+  const codes = ended.flatMap(({ job, wasOpen }) =>
+    wasOpen && job !== undefined ? [exitCodeOf(job)] : [],
+  );
   return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok;
 }
+
+type EndedPart = {
+  readonly part: number;
+  readonly of: string;
+  readonly key: string;
+  readonly job: DisbursementJob | undefined;
+  /** It had not ended before this command. */
+  readonly wasOpen: boolean;
+};
+
+/** What became of a part: `cancelled` is certain, `not-sent` is not sent unless the pay run is run again. */
+function outcomeOf(
+  job: DisbursementJob | undefined,
+  wasOpen: boolean,
+): 'cancelled' | 'not-sent' | 'had-ended' | 'paid' | 'reverted' | 'failed' {
+  if (job === undefined) {
+    return 'not-sent';
+  }
+  if (!wasOpen) {
+    return 'had-ended';
+  }
+  if (job.state === 'done') {
+    return job.result?.status === 'partial' ? 'reverted' : 'paid';
+  }
+  return job.error?.code === 'cancelled' ? 'cancelled' : 'failed';
+}
+
+function describePart({ part, of, job, wasOpen }: EndedPart): string {
+  const name = `${of}, part ${part}`;
+  if (job === undefined) {
+    return `${name}: the agent has no job for it, so there is nothing to cancel; it is not sent unless the pay run is run again`;
+  }
+  return wasOpen
+    ? `${name}: ${describe(job, false)}`
+    : `${name}: it had ended: ${job.error?.code === 'cancelled' ? 'cancelled' : stateOf(job)}`;
+}
+
+/** @returns whether to go on. Nobody to ask: true */
+async function isAgreed({ yes }: CancelOptions, { ask, terminal }: Output): Promise<boolean> {
+  if (await isConfirmed({ ask: yes === true ? undefined : ask }, 'Cancel what has not ended?')) {
+    return true;
+  }
+  terminal.write('nothing was cancelled\n');
+  return false;
+}
+
+const waitingNote =
+  'cancelling: waiting until the chain shows that the batch cannot be paid, at most until its deadline\n' +
+  'Ctrl-C ends the waiting, not the cancellation; run the command again to continue waiting\n';
 
 /** {@link cancelPayment} with a given client. */
 export async function cancelThrough(
   client: Pick<AgentClient, 'job' | 'cancel'>,
   key: string,
-  options: PayRunsOptions,
-  { out, terminal }: Output,
+  options: CancelOptions,
+  output: Output,
 ): Promise<number> {
+  const { out, terminal } = output;
   const before = await client.job(key);
   let job = before;
   if (!isTerminal(before)) {
-    terminal.write(
-      'cancelling: waiting until the chain shows that the batch cannot be paid, at most until its deadline\n' +
-        'Ctrl-C ends the waiting, not the cancellation; run the command again to continue waiting\n',
-    );
+    if (!(await isAgreed(options, output))) {
+      return exitCodes.refused;
+    }
+    terminal.write(waitingNote);
     job = await untilEnded(client, key);
   }
   const text = describe(job, isTerminal(before));

@@ -9,6 +9,7 @@ import { readChainsFile } from '@pool/configuration';
 import { probeTimeoutMs } from '@pool/operations';
 import {
   beginTenancy,
+  type CancelOptions,
   cancelPayment,
   checkRecipients,
   createAgentClient,
@@ -139,7 +140,7 @@ export async function runShowPayRun(
 /** @returns the exit code */
 export async function runCancel(
   name: string,
-  options: PayRunsOptions & EnvFile,
+  options: CancelOptions & EnvFile,
   output: Output,
 ): Promise<number> {
   const address = readAgentPlace(options.envFile);
