@@ -20,7 +20,7 @@ const LEVELS = [
   ['policy', 'http-client', 'http-server', 'evm-sender', 'configuration', 'idempotency'],
   ['signers', 'platform-client', 'circuits', 'contracts', 'prover'],
   ['wallet', 'database'],
-  ['operations', 'approve', 'pay-run', 'relayer', 'pool-gate', 'console'],
+  ['operations', 'approve', 'pay-run', 'relayer', 'pool-gate', 'console', 'webhooks'],
 ];
 const upwards = LEVELS.slice(0, -1).map((level, index) => {
   const above = LEVELS.slice(index + 1).flat();

@@ -120,6 +120,7 @@ export default defineConfig({
             'packages/relayer/src/accept/redeliver-notes',
             'packages/relayer/src/indexer/indexer',
             'packages/relayer/src/send/{erase-dead-notes,nonces,settlement-flow,several-keys,spend-flow}',
+            'packages/webhooks/src/two-agents',
             'tooling/model/replay',
           ].map((file) => `${file}.test.ts`),
           exclude: ignored,

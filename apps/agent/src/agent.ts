@@ -43,6 +43,7 @@ import {
   type SharedState,
   systemClock,
 } from '@pool/wallet/node';
+import { readTargets } from '@pool/webhooks';
 import type { Config } from './config/config.ts';
 import { version } from './config/version.ts';
 import { createApp } from './http/app.ts';
@@ -57,6 +58,7 @@ import {
 } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
+import { startConfiguredWebhooks } from './services/jobs/webhooks.ts';
 import { createPrepareCheck, openReleases } from './services/releases.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
@@ -78,6 +80,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const keys = keySource && openProductionKeys(keySource);
   // Before any connection: an agent must not start with a key under which anyone can forge proofs.
   await keys?.checkKeys();
+  if (config.webhooks !== undefined) {
+    // A wrong file ends the start before anything is open.
+    readTargets(config.webhooks);
+  }
   const fingerprintKey = ensureFingerprintKey(config.home, config.fingerprintKey);
   const fingerprints = createFingerprinter(fingerprintKey);
   const parts = await createParts(config);
@@ -104,6 +110,9 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const onEvent: JobRunnerOptions['onEvent'] = (key, event, requestId) => {
     progress.note(key, event);
     logJobEvent(log, event, { trace: deriveTraceId(key), requestId });
+    if (event.kind === 'stage' || event.kind === 'outcome') {
+      webhooks?.wake();
+    }
   };
   const tenant = startTenant({
     bootstrap: () => parts.edge.bootstrap(),
@@ -132,6 +141,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       runner = undefined;
       ended = Promise.all([ended, refused?.stop()]).then(() => undefined);
     },
+  });
+  const webhooks = startConfiguredWebhooks({
+    ...{ config, store, log },
+    findScope: () => (tenant.refusal() === undefined ? tenant.employerId() : undefined),
   });
   const readiness = createReadiness(
     {
@@ -245,7 +258,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     get prover() {
       return (fleet ?? prover).accelerator;
     },
-    wake: () => runner?.wake(),
+    wake: () => {
+      runner?.wake();
+      webhooks?.wake();
+    },
     cancel: (key) => runner?.cancel(key),
     stopping: stopping.signal,
     onFaultPoint,
@@ -267,6 +283,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       await ended;
       await custodyReported;
       await runner?.stop();
+      await webhooks?.stop();
       await holderSpends.close();
       await prover.close();
       await fleet?.close();

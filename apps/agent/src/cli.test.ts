@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from './cli.ts';
+import { automationCommands } from './cli-automation.ts';
 import { holderCommands } from './cli-holder.ts';
 import { machineCommands } from './cli-machine.ts';
 import type { Commands } from './cli-options.ts';
@@ -59,7 +60,12 @@ function listFlags(commands: Commands): string[] {
   ]);
 }
 
-const all: Commands = { ...payerCommands, ...holderCommands, ...machineCommands };
+const all: Commands = {
+  ...payerCommands,
+  ...automationCommands,
+  ...holderCommands,
+  ...machineCommands,
+};
 
 const flags = [...new Set(listFlags(all))];
 const words = ['', '-', '--', '0', 'may', '-1', '../..', '\u0000', '\u001b[2J', home, ...flags];

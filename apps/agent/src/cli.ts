@@ -6,6 +6,7 @@
 import type { Output } from '@pool/pay-run';
 import { exitCodes } from '@pool/pay-run/exit-codes';
 import { Command, CommanderError, Option } from 'commander';
+import { automationCommands } from './cli-automation.ts';
 import { holderCommands } from './cli-holder.ts';
 import { machineCommands } from './cli-machine.ts';
 import { type Commands, envFile, type OptionForm } from './cli-options.ts';
@@ -23,6 +24,7 @@ const name = 'disburse-agent';
 
 const commands: Commands = {
   ...payerCommands,
+  ...automationCommands,
   ...holderCommands,
   ...machineCommands,
   completion: {

@@ -7,7 +7,7 @@
 import { PoolError } from '@pool/core';
 
 /** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
-export type Service = 'platform' | 'gate' | 'agent' | 'custodian' | 'approver';
+export type Service = 'platform' | 'gate' | 'agent' | 'custodian' | 'approver' | 'webhook';
 
 /** The part of `fetch` that the clients need. Tests pass an app's own handler. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
@@ -39,6 +39,7 @@ const redirectCodes = {
   agent: 'agent_invalid_response',
   custodian: 'custodian_unreachable',
   approver: 'approver_unreachable',
+  webhook: 'webhook_invalid_response',
 } as const;
 
 /**

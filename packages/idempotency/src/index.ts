@@ -6,6 +6,7 @@
 
 export type {
   AskInput,
+  ChangedInput,
   ClaimInput,
   ClaimOutcome,
   ErasableInput,
@@ -14,6 +15,7 @@ export type {
   JobLease,
   JobName,
   JobStore,
+  JobSummary,
   LeaseInput,
   PutOnceInput,
   RenewInput,

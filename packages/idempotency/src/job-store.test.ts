@@ -73,6 +73,29 @@ describe.each(stores)('the job store %s', (_, open) => {
     ]);
   });
 
+  it('lists what changed in one scope since a time, without payloads', async () => {
+    await store.claim(claim);
+    await store.claim({ ...claim, key: 'july', nowMs: 1_500 });
+    await store.claim({ ...claim, scope: 'employer-2', nowMs: 5_000 });
+    const held = await store.lease({ ...lease, key: 'june' });
+    const done = { ...name, fence: held?.fence ?? 0, state: 'done', payload: '{}', nowMs: 4_000 };
+    await store.update(done);
+    const listed = await store.listChanged({ scope: name.scope, sinceMs: 1_500 });
+    expect(listed.map(({ key, state, updatedAtMs }) => [key, state, updatedAtMs])).toEqual([
+      ['july', 'accepted', 1_500],
+      ['june', 'done', 4_000],
+    ]);
+    expect(listed.every((job) => !('payload' in job))).toBe(true);
+    expect(await store.listChanged({ scope: name.scope, sinceMs: 4_001 })).toEqual([]);
+  });
+
+  it("does not list the agent's own scopes among the jobs of callers", async () => {
+    await store.claim(claim);
+    await store.claim({ ...claim, scope: ':own' });
+    expect(await store.listNames()).toEqual([name]);
+    expect(await store.listChanged({ scope: ':own', sinceMs: 0 })).toHaveLength(1);
+  });
+
   it('keeps scopes apart, also if the end of a scope could be read as the start of a key', async () => {
     await store.claim({ ...claim, scope: 'a', key: 'b"c' });
     expect((await store.claim({ ...claim, scope: 'a"b', key: 'c' })).outcome).toBe('created');

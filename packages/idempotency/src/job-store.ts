@@ -38,6 +38,9 @@ export type JobName = { readonly scope: string; readonly key: string };
 /** The name of a job, with the fence of the worker that writes. */
 export type FencedName = JobName & { readonly fence: number };
 
+/** A job without its payload. */
+export type JobSummary = Omit<StoredJob, 'payload'>;
+
 export type ClaimInput = JobName & {
   readonly fingerprint: string;
   readonly state: string;
@@ -93,6 +96,12 @@ export type ErasableInput = {
   readonly limit: number;
 };
 
+export type ChangedInput = {
+  readonly scope: string;
+  /** Only jobs last updated at this time or later. */
+  readonly sinceMs: number;
+};
+
 /**
  * A store of jobs. Every method is atomic. In a durable store the change is on disk when the promise resolves. Errors are {@link
  * StoreError}s: `stale_fence`, `unknown_job`, `store_busy`, `store_closed`; and `disk_full`.
@@ -128,8 +137,10 @@ export type JobStore = {
   getValue(scope: string, key: string, name: string): Promise<string | undefined>;
   /** For retention: replaces the payload and deletes values. Name, fingerprint and state stay. */
   erase(input: EraseInput): Promise<void>;
-  /** Names of all jobs, oldest first. */
+  /** Names of all jobs of callers, oldest first. What the agent keeps for itself, in a scope that begins with `:`, is not among them. */
   listNames(): Promise<readonly JobName[]>;
+  /** Jobs of one scope, least recently updated first. Reads no payload. */
+  listChanged(input: ChangedInput): Promise<readonly JobSummary[]>;
   /** Jobs that retention did not erase yet, least recently updated first. */
   listErasable(input: ErasableInput): Promise<readonly StoredJob[]>;
   /** Frees the store's resources. May be called twice. */

@@ -13,7 +13,7 @@ import {
   type PostgresSettings,
   type PostgresTables,
 } from '@pool/storage/postgres';
-import type { FencedName, JobName, JobStore, StoredJob } from './job-store.ts';
+import type { FencedName, JobName, JobStore, JobSummary, StoredJob } from './job-store.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
 
 /** Times are milliseconds since 1970. */
@@ -40,6 +40,7 @@ const migrations: readonly (readonly string[])[] = [
       value text not null,
       primary key (job_id, name))`,
   ],
+  ['create index job_by_change on job (scope, updated_at_ms)'],
 ];
 
 /** The caller's time, if there is one, else the server's when the statement runs. In milliseconds. */
@@ -272,9 +273,20 @@ function createStore(
 
     async listNames() {
       const { rows } = await use((query) =>
-        query<JobName>('select scope, key from job order by created_at_ms, id'),
+        query<JobName>(
+          "select scope, key from job where scope not like ':%' order by created_at_ms, id",
+        ),
       );
       return rows;
+    },
+
+    async listChanged({ scope, sinceMs }) {
+      const rows = await list(
+        `select id, scope, key, fingerprint, state, fence, created_at_ms, updated_at_ms from job
+         where scope = $1 and updated_at_ms >= $2 order by updated_at_ms, id`,
+        ...[scope, sinceMs],
+      );
+      return rows.map(toSummary);
     },
 
     async listErasable({ states, updatedBeforeMs, skip = 0, limit }) {
@@ -301,7 +313,11 @@ function rethrowBusy(cause: unknown): never {
 }
 
 function toJob(row: Row): StoredJob {
-  const { scope, key, fingerprint, state, payload, fence } = row;
+  return { ...toSummary(row), payload: row.payload };
+}
+
+function toSummary(row: Omit<Row, 'payload'>): JobSummary {
+  const { scope, key, fingerprint, state, fence } = row;
   const times = { createdAtMs: row.created_at_ms, updatedAtMs: row.updated_at_ms };
-  return { scope, key, fingerprint, state, payload, fence, ...times };
+  return { scope, key, fingerprint, state, fence, ...times };
 }

@@ -103,6 +103,8 @@ function migrate(database: DatabaseSync): void {
         'another version of this program wrote the job store file; use that version or another file',
       );
     }
+    // Added to stores of version 1: without it an earlier program works as well.
+    database.exec('CREATE INDEX IF NOT EXISTS job_by_change ON job (scope, updated_at_ms)');
   });
 }
 

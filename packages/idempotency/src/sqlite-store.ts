@@ -4,7 +4,7 @@
  * @module
  */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { FencedName, JobName, JobStore, StoredJob } from './job-store.ts';
+import type { FencedName, JobName, JobStore, JobSummary, StoredJob } from './job-store.ts';
 import { openDatabase, runInTransaction } from './sqlite-database.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
 
@@ -198,9 +198,22 @@ export function createSqliteStore(options: {
         throw closedError();
       }
       return database
-        .prepare('SELECT scope, key FROM job ORDER BY created_at_ms, id')
+        .prepare("SELECT scope, key FROM job WHERE scope NOT LIKE ':%' ORDER BY created_at_ms, id")
         .all()
         .map((row) => ({ scope: textIn(row, 'scope'), key: textIn(row, 'key') }));
+    },
+
+    async listChanged({ scope, sinceMs }) {
+      if (!database.isOpen) {
+        throw closedError();
+      }
+      return database
+        .prepare(
+          `SELECT scope, key, fingerprint, state, fence, created_at_ms, updated_at_ms FROM job
+           WHERE scope = ? AND updated_at_ms >= ? ORDER BY updated_at_ms, id`,
+        )
+        .all(scope, sinceMs)
+        .map(parseSummary);
     },
 
     async listErasable(input) {
@@ -227,12 +240,15 @@ export function createSqliteStore(options: {
 }
 
 function parseRow(row: Row | undefined): StoredJob {
+  return { ...parseSummary(row), payload: textIn(row, 'payload') };
+}
+
+function parseSummary(row: Row | undefined): JobSummary {
   return {
     scope: textIn(row, 'scope'),
     key: textIn(row, 'key'),
     fingerprint: textIn(row, 'fingerprint'),
     state: textIn(row, 'state'),
-    payload: textIn(row, 'payload'),
     fence: numberIn(row, 'fence'),
     createdAtMs: numberIn(row, 'created_at_ms'),
     updatedAtMs: numberIn(row, 'updated_at_ms'),

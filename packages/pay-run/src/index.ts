@@ -77,6 +77,7 @@ export { describeUse, isFixed } from './ledger/pay-run-claim.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
 export { type NamedPayRun, openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
+export { createLabelFinder } from './ledger/pay-run-of-key.ts';
 export { describeSameRoster, findPaidSameRoster } from './ledger/same-roster.ts';
 export { listAllPayRuns, openLedger, shareLabels } from './ledger/shared-ledger.ts';
 export {

@@ -21,6 +21,7 @@ import { findJobServer, type JobStorePlace } from '@pool/idempotency';
 import type { GateConfig } from '@pool/operations';
 import { funderRoles, type RemoteFunder, readFunder } from '@pool/signers';
 import type { PostgresSettings } from '@pool/storage/postgres';
+import type { TargetPlace } from '@pool/webhooks';
 import { type HolderConfig, readHolder } from './holder-config.ts';
 import type { AgentFaultPoint } from './kinds.ts';
 import { allVariables, variables } from './variables.ts';
@@ -44,6 +45,8 @@ export type Config = Omit<ConfigValues<typeof ownVariables>, 'home' | 'allowedHo
   readonly allowedHosts: readonly string[];
   /** The pool-gate and its credentials. Absent: bootstrap vends them. */
   readonly gate: GateConfig | undefined;
+  /** Receivers of webhooks. */
+  readonly webhooks: TargetPlace | undefined;
   /** The funder's signer, if it is outside this process. */
   readonly remoteFunder: RemoteFunder | undefined;
   /** Ends the process at this point; only under NODE_ENV=test. */
@@ -83,6 +86,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     isProduction,
     jobs: toJobs(values),
     fleet: readFleet(values, read, problems),
+    webhooks: readWebhooks(values),
     allowedHosts: values.allowedHosts ?? [],
     chainsFile: resolve(values.chainsFile),
     gate: readGate(values, read, problems),
@@ -156,6 +160,15 @@ function readFleet(
   return queue === undefined || proverPublicKey === undefined
     ? undefined
     : { queue, publicKey: proverPublicKey };
+}
+
+function readWebhooks({
+  webhooksFile,
+  webhooksLoopback,
+}: ConfigValues<typeof ownVariables>): Config['webhooks'] {
+  return webhooksFile === undefined
+    ? undefined
+    : { path: resolve(webhooksFile), allowInsecureLoopback: webhooksLoopback === 'allow' };
 }
 
 function isSameDatabase(one: PostgresSettings, other: PostgresSettings): boolean {

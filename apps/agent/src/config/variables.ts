@@ -317,6 +317,20 @@ export const variables = {
     kind: kinds.spendJournal,
     fallback: () => 'memory:',
   },
+  webhooksFile: {
+    name: 'DISBURSE_WEBHOOKS_FILE',
+    role: 'disburse',
+    purpose: 'receivers of webhooks with their secrets: JSON, mode 0600',
+    kind: path,
+    whenUnset: 'no webhooks',
+  },
+  webhooksLoopback: {
+    name: 'DISBURSE_WEBHOOKS_LOOPBACK',
+    role: 'disburse',
+    purpose: 'a receiver may be on this machine, and may be http there',
+    kind: choice(['allow']),
+    whenUnset: 'public https addresses only',
+  },
   batchDeadlineSeconds: {
     name: 'DISBURSE_BATCH_DEADLINE_SECONDS',
     role: 'disburse',

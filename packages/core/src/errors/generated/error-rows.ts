@@ -208,6 +208,9 @@ export const errorRows = {
   'viewing_key_mismatch': { status: 409 },
   'viewing_key_required': {},
   'wallet_mismatch': { status: 403 },
+  'webhook_invalid_response': { status: 502 },
+  'webhook_target_refused': {},
+  'webhook_unreachable': { status: 503, retry: true },
   'wrong_chain': { status: 503 },
   'zkey_malformed': {},
 } as const;
