@@ -1,17 +1,14 @@
 // A built page as the platform serves it, in a phone, and what every view must be: without findings of axe-core, and not too wide.
-import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { addPageFolder, createLog, createShell, serveHttp } from '@pool/http-server';
-import { type openBrowser, openPage } from '@pool/testkit/browser';
+import { inspectView, type openBrowser, openPage } from '@pool/testkit/browser';
 import { build } from 'vite';
 import { expect, onTestFinished } from 'vitest';
 
 export type Page = Awaited<ReturnType<typeof openPage>>['page'];
-type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
 
-const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Without it no pictures are kept. */
 const pictures = process.env['PAYEE_PICTURES'];
 
@@ -63,27 +60,11 @@ export async function openServed(
   };
 }
 
-/** Waits for a view, and checks it in both schemes. */
+/** Waits for a view, and checks it in both schemes, on a phone. */
 export async function look(page: Page, title: string, name: string): Promise<void> {
-  const heading = page.getByRole('heading', { level: 1, name: title });
-  await heading.waitFor();
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(await readFile(axeFile, 'utf8'));
-    const findings = await page.evaluate<readonly Finding[]>(
-      'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
-    );
-    const found = findings.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html}`);
-    expect(found).toEqual([]);
-    if (pictures !== undefined) {
-      await mkdir(pictures, { recursive: true });
-      await page.screenshot({
-        path: join(pictures, `${name}-${colorScheme}.png`),
-        fullPage: true,
-      });
-    }
+  if (pictures !== undefined) {
+    await mkdir(pictures, { recursive: true });
   }
-  // A phone: nothing is wider than the screen.
-  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
-  expect([name, width]).toEqual([name, await page.evaluate('innerWidth')]);
+  const picture = pictures === undefined ? undefined : join(pictures, name);
+  expect([name, await inspectView(page, title, picture)]).toEqual([name, []]);
 }

@@ -4,15 +4,13 @@
  * @module
  */
 import type { ShellEnv } from '@pool/http-server';
-import type { Payer } from '@pool/pay-run';
+import type { Books, Payer } from '@pool/pay-run';
 import type { Context, Hono } from 'hono';
 import type { Session } from './access/sessions.ts';
 
 export type ConsoleDeps = {
   /** The agent that serves the console, as the payer's commands see it. */
-  readonly payer: Pick<Payer, 'ledger' | 'chain' | 'readChains' | 'openAgent' | 'withChecks'> & {
-    readonly invitations: Pick<Payer['invitations'], 'find'>;
-  };
+  readonly payer: Books & Pick<Payer, 'chain' | 'withChecks'>;
   /** Of a clock that is never set back, for the ends of logins and sessions. */
   readonly monotonicMs: () => number;
   /** Pause between two readings of a job, milliseconds. Default: that of the commands. */

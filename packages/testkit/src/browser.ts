@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -127,6 +128,37 @@ export async function openPage(
 
 export async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).click();
+}
+
+type AxeFinding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
+
+/**
+ * Waits for the heading of a view, and inspects it in both schemes.
+ * @param picture - path of a picture without its end; absent: none is kept
+ * @returns the findings of axe-core, and a line if the view is wider than the screen
+ */
+export async function inspectView(
+  page: Page,
+  title: string,
+  picture?: string,
+): Promise<readonly string[]> {
+  await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const found: string[] = [];
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(axe);
+    const findings = await page.evaluate<readonly AxeFinding[]>(
+      'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+    );
+    found.push(...findings.map(({ id, nodes }) => `${colorScheme}: ${id}: ${nodes[0]?.html}`));
+    if (picture !== undefined) {
+      await page.screenshot({ path: `${picture}-${colorScheme}.png`, fullPage: true });
+    }
+  }
+  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  const screen = Number(await page.evaluate('innerWidth'));
+  return width > screen ? [...found, `${width} pixels on a screen of ${screen}`] : found;
 }
 
 /** A device for passkeys of Chromium, which the tab of `client` has. @returns its id */

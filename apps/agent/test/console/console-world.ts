@@ -15,7 +15,8 @@ import { createTestPayRun } from '../pay-run/test-pay-run.ts';
 export const origin = 'http://127.0.0.1:8787';
 const here = { remoteAddress: '127.0.0.1' };
 
-export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] = {}) {
+/** @param pollMs - pause between two readings of a job */
+export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] = {}, pollMs = 1) {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const world = createTestPayRun(options, openPayRunLedger(payRunLedgerPath(home)));
@@ -41,8 +42,13 @@ export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] 
         inspect: () => Promise.reject(new Error('the console does not ask')),
       }),
     invitations: { find: () => [] },
+    openRecords: () => ({
+      fetchTransactionLeaves: async () => [],
+      fetchBlockTime: async () => 0,
+      close: () => undefined,
+    }),
   };
-  const pages = createConsole({ payer, monotonicMs: () => clock.monotonicMs, pollMs: 1 });
+  const pages = createConsole({ payer, monotonicMs: () => clock.monotonicMs, pollMs });
   onTestFinished(() => pages.close());
   world.app.route('/console', pages.app as never);
   const send = async (path: string, init: RequestInit = {}, from = here): Promise<Response> =>

@@ -11,7 +11,7 @@ it('lists the pay runs with what became of them, and filters them', async () => 
   await world.split({ payRun: '2026-11' });
   const { read } = await console.login();
   const all = await read('');
-  expect(all).toMatch(/2026-10<\/a>[\s\S]*paid: paid[\s\S]*>2<[\s\S]*0\.002001 USDC/);
+  expect(all).toMatch(/2026-10<\/a>[\s\S]*<td>paid[\s\S]*>2<[\s\S]*0\.002001 USDC/);
   expect(all).toMatch(/2026-11<\/a>[\s\S]*needs attention: failed/);
   const paid = await read('?standing=paid');
   expect([paid.includes('2026-10</a>'), paid.includes('2026-11</a>')]).toEqual([true, false]);

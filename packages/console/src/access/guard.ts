@@ -24,7 +24,8 @@ const headers: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
+  // Under no-referrer a browser sends a form with the origin null.
+  'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
 };
 

@@ -7,7 +7,13 @@ import { formatAmount, formatMinute, type Payer, type PayRunView } from '@pool/p
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import type { Draft } from '../runs/drafts.ts';
-import { type Standing, standingNames, standings, summarizeRun } from '../runs/standing.ts';
+import {
+  describeStanding,
+  type Standing,
+  standingNames,
+  standings,
+  summarizeRun,
+} from '../runs/standing.ts';
 import { type Html, placeOf, renderOption, renderPage, renderTable } from './layout.ts';
 
 export type RunFilter = {
@@ -52,7 +58,7 @@ export function renderRunList(
       return html`<tr>
 <th scope="row"><a href="${pathOfRun(session, view)}">${view.payRun}</a></th>
 <td>${view.chain}</td>
-<td>${standingNames[summary.standing]}: ${summary.state}${skipped}</td>
+<td>${describeStanding(summary)}${skipped}</td>
 <td class="number">${summary.paidRecipients}</td>
 <td class="number">${formatAmount(summary.paidAmount, view, payer)}</td>
 <td>${summary.changedAtMs === 0 ? '' : formatMinute(summary.changedAtMs)}</td>

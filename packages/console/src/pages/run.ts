@@ -16,7 +16,7 @@ import {
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import type { Draft } from '../runs/drafts.ts';
-import { standingNames, summarizeRun } from '../runs/standing.ts';
+import { describeStanding, summarizeRun } from '../runs/standing.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
 import { pathOfRun } from './run-list.ts';
 
@@ -39,7 +39,7 @@ export function renderRun(session: Session, page: RunPage, payer: Pick<Payer, 'r
   const summary = summarizeRun(view);
   const path = pathOfRun(session, view);
   const facts = html`<dl>
-<dt>State</dt><dd>${standingNames[summary.standing]}: ${summary.state}</dd>
+<dt>State</dt><dd>${describeStanding(summary)}</dd>
 <dt>Paid</dt><dd>${summary.paidRecipients} people, ${formatAmount(summary.paidAmount, view, payer)}</dd>
 ${summary.skipped === 0 ? '' : html`<dt>Skipped</dt><dd>${summary.skipped} people, who were not paid</dd>`}
 <dt>Chain and token</dt><dd>${chain}, ${token}</dd>

@@ -46,3 +46,9 @@ export function summarizeRun({ parts, record }: PayRunView): RunSummary {
     changedAtMs: Math.max(...record.parts.map(({ sinceMs }) => sinceMs)),
   };
 }
+
+/** For people. */
+export function describeStanding({ standing, state }: RunSummary): string {
+  const name = standingNames[standing];
+  return name === state ? name : `${name}: ${state}`;
+}
