@@ -230,7 +230,8 @@ export function createApp(deps: AppDeps): Shell {
   app.delete('/api/disburse/:key', requireBearer('disburse'), async (context) => {
     const job = await findJob(context);
     context.get('log').info({}, 'cancellation asked for');
-    return context.json(viewOf(await cancelJob(job, deps, context.req.raw.signal)));
+    const by = credentialOf(context.get('principal'));
+    return context.json(viewOf(await cancelJob(job, deps, context.req.raw.signal, by)));
   });
 
   // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.

@@ -26,6 +26,7 @@ const pollMs = 250;
 /**
  * @param job - as stored; a job that has ended is returned unchanged
  * @param caller - aborted when the caller disconnects
+ * @param by - the caller's credential, for the release log
  * @returns the job at its end
  * @throws PoolError `stopping` (503), `configuration_changed` (409)
  */
@@ -33,13 +34,14 @@ export async function cancelJob(
   job: StoredJob,
   deps: CancelDeps,
   caller: AbortSignal,
+  by: string,
 ): Promise<StoredJob> {
   const { scope, key } = job;
   if (hasEnded(job)) {
     return job;
   }
   await deps.onFaultPoint('cancel.before-store');
-  const value = serializeCancellation(deps.nowMs());
+  const value = serializeCancellation(deps.nowMs(), by);
   await deps.store.ask({ scope, key, name: cancellationName, value });
   await deps.onFaultPoint('cancel.after-store');
   deps.cancel(key);

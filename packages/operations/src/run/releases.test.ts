@@ -16,7 +16,12 @@ import { cancel, runWith } from '../fixtures/run-with.ts';
 import { describeManifest, storeRelease } from '../prepared/prepared-batches.ts';
 import { openReleaseLog, type ReleaseLog } from '../releases/release-log.ts';
 import { type ReleaseDeps, readStanding } from '../releases/release-state.ts';
-import { deserializeManifest, manifestName } from './job/record.ts';
+import {
+  cancellationName,
+  deserializeManifest,
+  manifestName,
+  serializeCancellation,
+} from './job/record.ts';
 
 const rule = { chain: 'anvil', token: 'USDC', from: '0', required: 1, people: ['Ben', 'Cy'] };
 const policyJson = {
@@ -144,10 +149,11 @@ describe('a batch under a release policy', () => {
     const { world, releases } = await setUp();
     const job = await world.accept();
     await runUntilItWaits(world, job, releases);
-    cancel(job);
+    job.values.set(cancellationName, serializeCancellation(1, 'api-key:7'));
     await world.run(job, undefined, { releases });
     expect(job.record().error?.code).toBe('cancelled');
-    expect((await releases.log.listSince()).at(-1)).toMatchObject({ event: 'cancel' });
+    const last = { event: 'cancel', by: 'api-key:7' };
+    expect((await releases.log.listSince()).at(-1)).toMatchObject(last);
   });
 
   it('needs a new release when the policy was changed before it was signed', async () => {

@@ -3,15 +3,15 @@ import { mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openReleaseLog } from '@pool/operations';
-import { verifyReleaseLog } from '@pool/policy';
+import { type NewReleaseEntry, verifyReleaseLog } from '@pool/policy';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createJobDatabase } from '../fixtures/test-ledger.ts';
 import type { LedgerPlace } from '../ports.ts';
 
-const entry = {
+const entry: Omit<NewReleaseEntry, 'key'> = {
   ...{ at: '2026-11-23T09:00:00.000Z', event: 'prepare', by: 'loopback' },
   ...{ chain: 'base', token: 'USDC', total: '500', count: 2, policy: 'ab'.repeat(32) },
-} as const;
+};
 
 let place: LedgerPlace;
 let isShared: boolean;

@@ -83,9 +83,9 @@ export const releaseName = `fund-release/${attempt}`;
  */
 export { cancellationName } from '@pool/idempotency/engine';
 
-/** The stored text. @param nowMs - when the cancellation was requested */
-export function serializeCancellation(nowMs: number): string {
-  return JSON.stringify({ askedAtMs: nowMs });
+/** The stored text. @param nowMs - when the cancellation was requested. @param by - credential of the request */
+export function serializeCancellation(nowMs: number, by: string): string {
+  return JSON.stringify({ askedAtMs: nowMs, by });
 }
 
 /** The record of a freshly accepted job. */

@@ -265,7 +265,7 @@ export function resolveBase(
  * for the settings.
  */
 export async function failUnroutable(
-  { record, phase, finish, block }: OpenDisbursement,
+  { record, phase, getValue, finish, block }: OpenDisbursement,
   deps: DisbursementDeps,
   { code, message }: PoolError,
 ): Promise<void> {
@@ -275,7 +275,7 @@ export async function failUnroutable(
     ('approvals' in phase && phase.approvals.length > 0) ||
     (await deps.platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
   if (!mayBeOut) {
-    await logEnd({ record }, deps, { code, message });
+    await logEnd({ record, getValue }, deps, { code, message });
   }
   await (mayBeOut
     ? block(

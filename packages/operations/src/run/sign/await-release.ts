@@ -13,7 +13,7 @@ import {
   type ReleaseDeps,
   readStanding,
 } from '../../releases/release-state.ts';
-import type { Batch } from '../job/record.ts';
+import { type Batch, cancellationName } from '../job/record.ts';
 import type { DisbursementDeps, OpenDisbursement, Run } from '../job/run.ts';
 
 /** Name of the write-once value: an agent with a release policy has prepared the job, so an agent without one does not sign it. */
@@ -149,7 +149,7 @@ async function ask<T>(run: Pick<Run, 'signal'>, work: () => Promise<T>): Promise
  * @param end - `paid`: the transaction. Otherwise why it is not paid
  */
 export async function logEnd(
-  { record }: Pick<OpenDisbursement, 'record'>,
+  { record, getValue }: Pick<OpenDisbursement, 'record' | 'getValue'>,
   { releases, clock }: DisbursementDeps,
   end: { readonly txHash: string } | ErrorBody,
 ): Promise<void> {
@@ -164,10 +164,18 @@ export async function logEnd(
       const { number: _n, previous: _p, digest: _d, ...batch } = prepared;
       const at = new Date(clock.nowMs()).toISOString();
       const outcome = 'code' in end ? end.code : end.txHash;
-      const entry = { ...batch, event: unpaid ?? 'paid', by: 'agent', at, outcome } as const;
+      const by = unpaid === 'cancel' ? readCanceller(await getValue(cancellationName)) : 'agent';
+      const entry = { ...batch, event: unpaid ?? 'paid', by, at, outcome } as const;
       await log.append(entry, `end ${prepared.manifestDigest}`);
     }
   } catch (cause) {
     throw new InterruptedRunError('the release log did not answer', { cause });
   }
+}
+
+/** Who asked for the cancellation. */
+function readCanceller(stored: string | undefined): string {
+  const value: unknown = stored === undefined ? {} : JSON.parse(stored);
+  const by = typeof value === 'object' && value !== null && 'by' in value ? value.by : undefined;
+  return typeof by === 'string' ? by : 'agent';
 }
