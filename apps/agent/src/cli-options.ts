@@ -23,6 +23,8 @@ export type Commands = Readonly<Record<string, CommandRow>>;
 
 export type CommandRow = {
   readonly about: string;
+  /** Command lines without the program's name, for the help. */
+  readonly examples?: readonly string[];
   /** Another name. */
   readonly alias?: string;
   /** What they are, by name as the help shows it. */

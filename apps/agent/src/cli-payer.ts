@@ -92,6 +92,10 @@ export const payerCommands: Commands = {
     load: async () => (await import('./run-prover.ts')).runProver,
   },
   disburse: {
+    examples: [
+      'disburse --file november.csv --pay-run 2026-11 --decimal',
+      'disburse --file november.csv --pay-run 2026-11 --decimal --dry-run --json',
+    ],
     about: 'Pay a roster through the agent on this machine.',
     options: {
       '--file <csv>': required(
@@ -176,6 +180,7 @@ export const payerCommands: Commands = {
     },
   },
   cancel: {
+    examples: ['cancel 2026-11', 'cancel 2026-11 --yes --json'],
     about:
       'Cancel a payment: at once before its batch is sent, afterwards by withdrawing it on chain. Of a pay run, every part that has not ended. Waits for the outcome.',
     args: { '<key or label>': 'an Idempotency-Key, or the label of a pay run of this directory' },

@@ -44,6 +44,14 @@ describe('a mistyped command line', () => {
   });
 });
 
+it('shows examples in the help of a command', async () => {
+  const { code, text } = await run(['disburse', '--help']);
+  expect([code, text]).toEqual([
+    0,
+    expect.stringContaining('Examples:\n  disburse-agent disburse '),
+  ]);
+});
+
 /** They listen, or read nothing of the broken configuration. */
 const excluded = new Set(['page', 'approve', 'viewing-key', 'prover']);
 

@@ -20,7 +20,7 @@ export type Streams = Output & {
   readonly paint?: Paint;
 };
 
-const name = 'disburse-agent';
+const programName = 'disburse-agent';
 
 const commands: Commands = {
   ...payerCommands,
@@ -35,7 +35,7 @@ const commands: Commands = {
     load: async () => {
       const { printCompletion } = await import('./cli-completion.ts');
       return async (shell: string, _options: object, { out }: Pick<Output, 'out'>) => {
-        out(printCompletion(shell, name, commands));
+        out(printCompletion(shell, programName, commands));
         return exitCodes.ok;
       };
     },
@@ -69,7 +69,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
 }
 
 function createProgram(streams: Streams, setCode: (code: number) => void): Command {
-  const program = new Command(name)
+  const program = new Command(programName)
     .description('Pays rosters from a shielded pool: the disbursement agent and its commands.')
     .version(version)
     .option('--no-color', 'print no colours, as with NO_COLOR=1')
@@ -89,6 +89,10 @@ function addCommands(
   for (const [name, row] of Object.entries(commands)) {
     const { about, args = {}, options = {}, hasEnvFile = true, below = {}, load } = row;
     const command = parent.command(name).description(about);
+    if (row.examples !== undefined) {
+      const lines = row.examples.map((example) => `  ${programName} ${example}`);
+      command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
+    }
     if (row.alias !== undefined) {
       command.alias(row.alias);
     }
