@@ -5,11 +5,11 @@
  */
 import { type AmountUnit, numberFormats, PoolError, readAmount } from '@pool/core';
 import { decodeRoster, encodeWrongRows, parsePayRun } from '@pool/pay-run';
+import type { ConsoleApp, ConsoleDeps, Form } from './access/ports.ts';
 import { placeOf } from './pages/layout.ts';
 import { renderNewRun } from './pages/new-run.ts';
 import { renderReview } from './pages/review.ts';
 import { pathOfRun } from './pages/run-list.ts';
-import type { ConsoleApp, ConsoleDeps, Form } from './ports.ts';
 import type { Draft, Drafts } from './runs/drafts.ts';
 import type { Payments } from './runs/payments.ts';
 import { compareControl, createPlan, readDraft, reviewDraft } from './runs/review.ts';

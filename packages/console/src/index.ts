@@ -4,6 +4,6 @@
  * @module
  */
 
+export type { ConsoleDeps } from './access/ports.ts';
 export { loginSeconds } from './access/sessions.ts';
 export { type Console, createConsole } from './console.ts';
-export type { ConsoleDeps } from './ports.ts';

@@ -13,10 +13,10 @@ import {
   type PayRunView,
   pickRows,
 } from '@pool/pay-run';
+import type { ConsoleApp, ConsoleDeps } from './access/ports.ts';
 import { renderNewRun } from './pages/new-run.ts';
 import { renderRun } from './pages/run.ts';
 import { pathOfRun, type RunFilter, renderRunList } from './pages/run-list.ts';
-import type { ConsoleApp, ConsoleDeps } from './ports.ts';
 import type { Drafts } from './runs/drafts.ts';
 import type { Payments } from './runs/payments.ts';
 import { readDraft } from './runs/review.ts';

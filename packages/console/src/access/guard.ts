@@ -6,7 +6,7 @@
 import { isSameSecret } from '@pool/configuration';
 import { isLoopbackHost, PoolError } from '@pool/core';
 import type { MiddlewareHandler } from 'hono';
-import type { ConsoleContext, ConsoleEnv } from '../ports.ts';
+import type { ConsoleContext, ConsoleEnv } from './ports.ts';
 import type { Session } from './sessions.ts';
 
 const policy = [

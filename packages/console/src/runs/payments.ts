@@ -11,7 +11,7 @@ import {
   payPlan,
   type SplitPlan,
 } from '@pool/pay-run';
-import type { ConsoleDeps } from '../ports.ts';
+import type { ConsoleDeps } from '../access/ports.ts';
 
 /** What the person has seen and confirmed. */
 export type Confirmed = {

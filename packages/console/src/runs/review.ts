@@ -23,7 +23,7 @@ import {
   type SplitPlan,
   sumAmounts,
 } from '@pool/pay-run';
-import type { ConsoleDeps } from '../ports.ts';
+import type { ConsoleDeps } from '../access/ports.ts';
 import { type Comparison, compareWithLast, findPeriod, isSameKind } from './comparison.ts';
 import type { Draft } from './drafts.ts';
 

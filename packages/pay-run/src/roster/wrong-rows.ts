@@ -4,14 +4,20 @@
  * @module
  */
 import { encodeCsvField } from '@pool/core';
-import type { RosterProblem } from '../check/roster-problems.ts';
 import { parseHeader, parseLine, parseSeparatorLine, splitLines } from './roster-delimiter.ts';
+
+type RowProblem = {
+  /** From 1. */
+  readonly line?: number;
+  readonly column?: string;
+  readonly message: string;
+};
 
 /**
  * A CSV table: the line and its problems, then the fields of the row as the file has them.
  * @param text - the file. @param problems - those without a line concern no row, and are left out
  */
-export function encodeWrongRows(text: string, problems: readonly RosterProblem[]): string {
+export function encodeWrongRows(text: string, problems: readonly RowProblem[]): string {
   const lines = splitLines(text);
   const [first, second] = lines;
   const head = first !== undefined && parseSeparatorLine(first.text) !== undefined ? second : first;

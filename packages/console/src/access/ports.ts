@@ -6,7 +6,7 @@
 import type { ShellEnv } from '@pool/http-server';
 import type { Books, Payer } from '@pool/pay-run';
 import type { Context, Hono } from 'hono';
-import type { Session } from './access/sessions.ts';
+import type { Session } from './sessions.ts';
 
 export type ConsoleDeps = {
   /** The agent that serves the console, as the payer's commands see it. */
