@@ -16,7 +16,7 @@ function forbid(name, from, to, comment = name) {
 /** The packages, from the bottom up. Apps are above them all. */
 const LEVELS = [
   ['core', 'kernels'],
-  ['api', 'notes', 'storage', 'statements'],
+  ['api', 'notes', 'storage', 'statements', 'tracing'],
   ['policy', 'http-client', 'http-server', 'evm-sender', 'configuration', 'idempotency'],
   ['signers', 'platform-client', 'circuits', 'contracts', 'prover'],
   ['wallet', 'database'],
@@ -43,6 +43,7 @@ const CONFINED = [
   ],
   ['storage', ['core'], 'It is below everything that writes files.'],
   ['statements', ['core'], 'Tables and documents from values: it opens no store and asks nobody.'],
+  ['tracing', ['core'], 'Every service may trace.'],
   [
     'policy',
     ['core', 'notes', 'storage'],
@@ -56,7 +57,7 @@ const CONFINED = [
   ['idempotency/src', ['core', 'storage'], 'It knows nothing of pools.'],
   [
     'http-server/src',
-    ['core'],
+    ['core', 'tracing'],
     'It answers the errors of core, and knows no route, note or payment (decision 10).',
   ],
   ['http-client/src', ['core'], 'Bounded exchanges: it knows no route, note or payment.'],
@@ -94,6 +95,8 @@ export default {
     forbid('no-development-dependencies-in-production', '^(packages|apps)/[^/]+/src/', {
       dependencyTypes: ['npm-dev'],
       dependencyTypesNot: ['type-only'],
+      // An optional peer, which startTracing loads where it is installed.
+      pathNot: '/@opentelemetry/',
     }),
     forbid(
       'no-tests-in-production',

@@ -7,7 +7,7 @@ import { PoolError } from '@pool/core';
 import { createRedactedLog, type HttpServer, serveHttp } from '@pool/http-server';
 import { exitCodes, type Output } from '@pool/pay-run';
 import { startAgent } from './agent.ts';
-import { readConfig } from './config/config.ts';
+import { readConfig, startAgentTracing } from './config/config.ts';
 
 /** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;
@@ -24,6 +24,7 @@ export async function runServe(
       process.once(signal, () => resolve(signal));
     }
   });
+  const stopTracing = await startAgentTracing('pool-agent');
   const agent = await startAgent(config, log);
   let server: HttpServer;
   try {
@@ -55,6 +56,7 @@ export async function runServe(
   agent.endWaits();
   await server.close();
   await agent.close();
+  await stopTracing?.();
   log.info({}, 'stopped');
   return exitCodes.ok;
 }

@@ -109,7 +109,18 @@ async function run<Config extends { readonly logLevel: string }>(
   const { runUntilStopped } = await import('./run-until-stopped.ts');
   const config = readConfig();
   const log = createLog(config.logLevel, name);
-  runUntilStopped(await serve(config, log, readConfig), log);
+  const { startTracing, traceCall } = await import('@pool/tracing');
+  const { observeRequests } = await import('@pool/http-client');
+  const stopTracing = await startTracing(process.env, `pool-${name}`);
+  if (stopTracing !== undefined) {
+    observeRequests(traceCall);
+  }
+  const served = await serve(config, log, readConfig);
+  const close = async (): Promise<void> => {
+    await served.close();
+    await stopTracing?.();
+  };
+  runUntilStopped({ ...served, close }, log);
 }
 
 program

@@ -42,12 +42,42 @@ const redirectCodes = {
   webhook: 'webhook_invalid_response',
 } as const;
 
+/** Calls `send` once, with further headers for the service. */
+export type RequestObserver = <T extends { readonly status: number }>(
+  service: Service,
+  method: string,
+  send: (headers: Readonly<Record<string, string>>) => Promise<T>,
+) => Promise<T>;
+
+let observe: RequestObserver | undefined;
+
+/** From now on, every request of this process goes through `observer`, for traces. @param observer - undefined: none */
+export function observeRequests(observer: RequestObserver | undefined): void {
+  observe = observer;
+}
+
 /**
  * @param read - reads the body, for example {@link readText}
  * @throws PoolError `<service>_unreachable` (retryable) if no answer arrives in time, `<service>_invalid_response` for an answer that is
  *   too large. A redirect is one of the two
  */
 export async function fetchBounded<T>(
+  request: BoundedRequest,
+  read: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<BoundedAnswer<T>> {
+  if (observe === undefined) {
+    return await exchange(request, read);
+  }
+  return await observe(request.service, request.init.method ?? 'GET', (added) => {
+    const headers = new Headers(request.init.headers);
+    for (const [name, value] of Object.entries(added)) {
+      headers.set(name, value);
+    }
+    return exchange({ ...request, init: { ...request.init, headers } }, read);
+  });
+}
+
+async function exchange<T>(
   request: BoundedRequest,
   read: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<BoundedAnswer<T>> {

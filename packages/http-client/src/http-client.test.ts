@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PoolError, Secret } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { observeRequests } from './fetch-bounded.ts';
 import { createHttpClient, describeAnswer } from './http-client.ts';
 import { tooLarge } from './read-cut-json.ts';
 
@@ -144,4 +145,24 @@ describe('the reason of an error answer', () => {
     const reason = describeAnswer({ status: 401, headers, body }, [new Secret('abc.def')]);
     expect(reason).toBe('HTTP 401: Bearer [redacted] is expired');
   });
+});
+
+it('lets an observer add headers, and keeps those of the request', async () => {
+  const seen: (string | undefined)[] = [];
+  const url = await serve(({ headers }, response) => {
+    seen.push(headers['traceparent'] as string | undefined, headers.authorization);
+    response.writeHead(200).end('{}');
+  });
+  const calls: string[] = [];
+  observeRequests(async (service, method, send) => {
+    calls.push(`${method} ${service}`);
+    return await send({ traceparent: 'from the observer' });
+  });
+  onTestFinished(() => {
+    observeRequests(undefined);
+  });
+  const headers = { authorization: 'Bearer t' };
+  await createHttpClient({ url, service: 'platform' })({ method: 'GET', path: '/', headers });
+  expect(calls).toEqual(['GET platform']);
+  expect(seen).toEqual(['from the observer', 'Bearer t']);
 });

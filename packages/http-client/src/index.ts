@@ -8,6 +8,7 @@ export {
   type BoundedAnswer,
   type Fetch,
   fetchBounded,
+  observeRequests,
   readJson,
   readText,
   type Service,

@@ -19,8 +19,10 @@ import {
   createRemark,
 } from '@pool/configuration';
 import { createConfigurationError, type PoolError, type Secret } from '@pool/core';
+import { observeRequests } from '@pool/http-client';
 import { findJobServer } from '@pool/idempotency';
 import type { PostgresSettings } from '@pool/storage/postgres';
+import { startTracing, traceCall } from '@pool/tracing';
 import {
   type HolderConfig,
   type KeepingSettings,
@@ -126,6 +128,17 @@ export type { Config } from './resolve.ts';
 
 /** What a command needs to find the running agent. */
 export type AgentAddress = { readonly home: string; readonly host: string; readonly port: number };
+
+/** The standard variables of OpenTelemetry are read by its own SDK. */
+export async function startAgentTracing(
+  service: string,
+): Promise<(() => Promise<void>) | undefined> {
+  const stop = await startTracing(process.env, service);
+  if (stop !== undefined) {
+    observeRequests(traceCall);
+  }
+  return stop;
+}
 
 /** This process's environment, files and user. */
 export function createProcessSource(): ConfigSource {

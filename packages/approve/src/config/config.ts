@@ -18,6 +18,7 @@ import {
   readVariable,
 } from '@pool/configuration';
 import { createConfigurationError, isLoopbackHost } from '@pool/core';
+import { startTracing } from '@pool/tracing';
 import { type ConfigSource, createLayers, findModeProblem, readConfigFile } from './gate-home.ts';
 import { type CustodianName, variables } from './variables.ts';
 
@@ -26,6 +27,11 @@ export type CustodianBConfig = ReturnType<typeof readCustodianB>;
 /** What every command needs. */
 export type GatePlaces = ReturnType<typeof readPlaces>;
 export type GateConfig = ReturnType<typeof parseGateConfig>;
+
+/** The standard variables of OpenTelemetry are read by its own SDK. */
+export async function startGateTracing(): Promise<(() => Promise<void>) | undefined> {
+  return await startTracing(process.env, 'pool-approve');
+}
 
 /** This process's environment, files and user. */
 export function createProcessSource(): ConfigSource {

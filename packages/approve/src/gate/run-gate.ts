@@ -8,6 +8,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
+import { startGateTracing } from '../config/config.ts';
 import { nameError } from '../config/gate-home.ts';
 import { gateLimits } from '../http/app.ts';
 import { type Gate, type GateOptions, openGate } from './gate.ts';
@@ -49,7 +50,9 @@ export async function runGate(
   if (gate === undefined) {
     return;
   }
+  const stopTracing = await startGateTracing();
   await serveGate(gate, options, { stopping, stop }, onListening);
+  await stopTracing?.();
 }
 
 /** A standby waits until no other process votes with the ledger. @returns undefined when it was stopped meanwhile */

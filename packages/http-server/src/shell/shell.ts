@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
+import { traceRequest } from '@pool/tracing';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { createAnswerHeaders, defaultRetryAfterSeconds } from '../answer-headers.ts';
@@ -133,15 +134,20 @@ export function createShell(options: ShellOptions): Shell {
     }
     const refusal = findForeignName(c);
     const refused = refusal === undefined ? undefined : answerError(c, refusal, challenge);
-    if (refused === undefined) {
-      await next();
-    }
+    // A refused name reaches no route.
+    const routeOf = () => (refusal === undefined ? c.req.routePath : refusal.code);
+    await traceRequest(c.req.raw, async () => {
+      if (refused === undefined) {
+        await next();
+      }
+      const { status } = refused ?? c.res;
+      return { route: routeOf(), status, code: c.get('answeredCode') };
+    });
     const code = c.get('answeredCode');
     c.get('log')[code === undefined ? answeredLevel : 'info'](
       {
         method: c.req.method,
-        // A refused name reaches no route.
-        route: refusal === undefined ? c.req.routePath : refusal.code,
+        route: routeOf(),
         status: (refused ?? c.res).status,
         ...(code === undefined ? {} : { code }),
         ms: Math.round(performance.now() - startedMs),

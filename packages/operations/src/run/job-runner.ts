@@ -6,6 +6,7 @@
 import type { JobStage } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
 import { type JobWorker, startJobWorker, type WorkerOptions } from '@pool/idempotency/engine';
+import { traceJob } from '@pool/tracing';
 import type { Clock } from '@pool/wallet';
 import { deserializeRecord } from './job/record.ts';
 import type { DisbursementDeps, RunEvent } from './job/run.ts';
@@ -49,16 +50,19 @@ export function startJobRunner({ deps, onEvent, ...options }: JobRunnerOptions):
     openStates: ['accepted', 'submitted'],
     async perform({ job, journal, signal, setIdle }) {
       const record = deserializeRecord(job.payload);
-      function emit(event: RunEvent): void {
-        if (event.kind === 'stage') {
-          setIdle(idleStages.includes(event.stage));
+      await traceJob(job.key, 'disbursement', async (addEvent) => {
+        function emit(event: RunEvent): void {
+          if (event.kind === 'stage') {
+            setIdle(idleStages.includes(event.stage));
+            addEvent(event.stage);
+          }
+          onEvent(job.key, event, record.requestId);
         }
-        onEvent(job.key, event, record.requestId);
-      }
-      await runDisbursement(
-        { record, journal, signal },
-        { ...deps, clock: options.clock, onEvent: emit },
-      );
+        await runDisbursement(
+          { record, journal, signal },
+          { ...deps, clock: options.clock, onEvent: emit },
+        );
+      });
     },
     onInterrupted: ({ key, payload }, reason) =>
       onEvent(key, { kind: 'interrupted', reason }, readRequestId(payload)),

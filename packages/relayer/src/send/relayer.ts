@@ -14,6 +14,7 @@
 import { deriveTraceId, errorCodeOf } from '@pool/core';
 import { type Leaders, soleLeader } from '@pool/database';
 import { describeFailure } from '@pool/http-server';
+import { traceJob } from '@pool/tracing';
 import { type SubmissionKind, type SubmissionRow, selectSubmission } from '../store/submissions.ts';
 import { advance, type Pass } from './advance.ts';
 import { closeGap, findGaps } from './close-gaps.ts';
@@ -215,7 +216,7 @@ async function isolate(
   const log = deps.log.child({ [kind]: id, trace: deriveTraceId(key) });
   let failure: unknown;
   try {
-    await work({ ...deps, log });
+    await traceJob(key, `${kind} step`, () => work({ ...deps, log }));
   } catch (error) {
     failure = error;
     // Both last for many passes; the relayer health reports them once.
