@@ -30,16 +30,20 @@ const payRunFilter: Options = {
   ...json,
 };
 
+const jobStates = ['running', 'paid', 'reverted', 'failed', 'unknown'];
 const jobFilter: Options = {
   '--chain <key>': 'of this chain only',
   '--token <symbol>': 'of this token only',
-  '--state <state>': {
-    about: 'in this state only',
-    choices: ['running', 'paid', 'reverted', 'failed', 'unknown'],
-  },
+  '--state <state>': { about: 'in this state only', choices: jobStates },
   '--pay-run <label>': 'of this pay run only',
   '--from <time>': 'from this day (UTC) or instant on',
   '--to <time>': 'to this day, which is included, or instant, which is not',
+};
+const booksFile: Options = {
+  '--roster <csv>': once(
+    'the roster as it was sent, with a label: adds the amounts of people who were not paid, parts that were not sent, and its further columns',
+  ),
+  '--fiat <rate>': once('a rate of yours, for example EUR=0.92: adds amounts in that currency'),
 };
 const exportFile: Options = {
   '--format <format>': {
@@ -47,12 +51,7 @@ const exportFile: Options = {
     choices: ['csv', 'json'],
     initial: 'csv',
   },
-  '--roster <csv>': once(
-    'the roster as it was sent, with a label: adds the amounts of people who were not paid, parts that were not sent, and its further columns',
-  ),
-  '--fiat <rate>': once(
-    'a rate of yours, for example EUR=0.92 for one token: adds the amount in that currency',
-  ),
+  ...booksFile,
   '--out <file>': once('a new file; default: standard output'),
 };
 
@@ -297,6 +296,19 @@ export const payerCommands: Commands = {
         load: async () => (await import('./commands/payer/payer-commands.ts')).runExport,
       },
     },
+  },
+  receipts: {
+    about: 'Write a payslip (PDF) for each payee, with its signed disclosure in it, and a summary.',
+    args: { '<key or label>': 'of a payment' },
+    options: {
+      '--out <folder>': required(once('the folder of the receipts')),
+      ...payRunPlace,
+      ...booksFile,
+      '--font <file>': once('of payslips; default: Roboto, with Latin, Greek and Cyrillic'),
+      '--days <n>': { about: 'days after which the disclosures prove nothing', initial: '3650' },
+      '--memos': 'the disclosures prove the memos too',
+    },
+    load: async () => (await import('./commands/payer/receipts-command.ts')).runReceipts,
   },
   roster: {
     about: 'The file of a payment.',

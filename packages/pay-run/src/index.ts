@@ -31,6 +31,7 @@ export {
   type SpendOrder,
 } from './agent/spend-client.ts';
 export { nameState, type PayRunView } from './books/pay-run-view.ts';
+export { type Receipts, type ReceiptsInput, writeReceipts } from './books/receipts.ts';
 export { type JobFilter, selectPayments } from './books/select-payments.ts';
 export {
   listStoredPayments,

@@ -72,7 +72,7 @@ const columns: Readonly<
 };
 
 /** Second precision, as blocks have it. */
-function formatTime(timeMs: number | undefined): string | undefined {
+export function formatTime(timeMs: number | undefined): string | undefined {
   return timeMs === undefined
     ? undefined
     : new Date(timeMs).toISOString().replace(/\.\d{3}Z$/, 'Z');

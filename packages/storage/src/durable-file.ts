@@ -22,7 +22,7 @@ import { explainFullDisk, isCode } from './full-disk.ts';
  * Creates the file if it does not exist. If two processes start at once, one of them creates it.
  * @returns false when the file existed; it is not changed
  */
-export function createDurableFile(path: string, content: string): boolean {
+export function createDurableFile(path: string, content: string | Uint8Array): boolean {
   const temporary = writeTemporary(path, content);
   try {
     linkSync(temporary, path);
@@ -54,7 +54,7 @@ export function replaceDurableFile(path: string, content: string): void {
 }
 
 /** @throws `disk_full`, or the error of the file system; then the file is removed again, because it may contain a part of a secret */
-function writeTemporary(path: string, content: string): string {
+function writeTemporary(path: string, content: string | Uint8Array): string {
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
   const file = openSync(temporary, 'wx', 0o600);
   try {

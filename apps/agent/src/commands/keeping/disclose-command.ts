@@ -71,7 +71,7 @@ export async function runDisclosePayer(
     const parties = { settings, token, role: 'payer', discloser: payer } as const;
     const { nowMs, ...purpose } = readPurpose(options);
     const content = createDisclosureContent(purpose, parties, insertions, nowMs);
-    const signature = await sign(content, config, chain);
+    const signature = await signDisclosure(content, config, chain);
     return writeDisclosure({ ...content, signature }, options, output);
   } finally {
     records.close();
@@ -149,11 +149,13 @@ function readChoice(options: DiscloseOptions): DisclosureChoice {
   };
 }
 
-function readPurpose({
+export function readPurpose({
   purpose,
   days,
   challenge,
-}: DiscloseOptions): DisclosurePurpose & { readonly nowMs: number } {
+}: Pick<DiscloseOptions, 'purpose' | 'days' | 'challenge'>): DisclosurePurpose & {
+  readonly nowMs: number;
+} {
   if (!/^[1-9][0-9]{0,4}$/.test(days)) {
     throw refuse('--days: give the number of days after which the document proves nothing');
   }
@@ -185,7 +187,12 @@ function writeDisclosure(
   return exitCodes.ok;
 }
 
-async function sign(content: DisclosureContent, config: Config, chain: string): Promise<Hex> {
+/** With the key of who paid. @throws PoolError `wallet_mismatch` */
+export async function signDisclosure(
+  content: DisclosureContent,
+  config: Config,
+  chain: string,
+): Promise<Hex> {
   const { funderPrivateKey, holder: holderConfig, chainsFile } = config;
   if (funderPrivateKey !== undefined) {
     const allow = { kinds: ['disclosure' as const] };

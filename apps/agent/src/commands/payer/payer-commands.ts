@@ -176,7 +176,7 @@ function openPayer(login: EmployerLogin, { terminal }: Pick<Output, 'terminal'>)
 }
 
 /** Without an agent the ledger is shown alone, so its port may be 0. */
-function openLedgerOwner(
+export function openLedgerOwner(
   options: EnvFile,
   { terminal }: Pick<Output, 'terminal'>,
 ): Pick<Payer, 'ledger' | 'openAgent' | 'readChains' | 'invitations'> {
