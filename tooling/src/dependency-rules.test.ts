@@ -45,7 +45,11 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'packages/idempotency/src/a.ts',
     'packages/kernels/src/b.ts',
   ],
-  ['http-server-imports-core-only', 'packages/http-server/src/a.ts', 'packages/notes/src/b.ts'],
+  [
+    'http-server-imports-core-and-tracing-only',
+    'packages/http-server/src/a.ts',
+    'packages/notes/src/b.ts',
+  ],
   [
     'signers-platform-client-circuits-contracts-prover-import-nothing-above',
     'packages/signers/src/a.ts',
