@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('the page of the routes (without Chromium it is ski
   it('tries a route on this agent, with a credential, under its policy and without another origin', {
     timeout: 180_000,
   }, async () => {
-    const { page, errors } = await openPage(browser, `${server.url}/llms.txt`);
+    const { page, errors } = await openPage(browser, `${server.url}/docs`);
     const asked = new Set<string>();
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url());
