@@ -6,8 +6,8 @@
 import type { DisbursementJob, JobState } from '@pool/core';
 import type { JobStore, JobStorePlace, StoredJob } from '@pool/idempotency';
 import { createJobView, type DisbursementRecord } from '@pool/operations';
-import { computePartKey } from '../ledger/pay-run-key.ts';
 import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import { listPartKeys, type PartPlace } from '../ledger/pay-run-of-key.ts';
 import { readRecord, withStore } from '../ledger/stored-keys.ts';
 import { stateOf } from '../report/split-report.ts';
 
@@ -59,26 +59,4 @@ function readPayment({ key, state, payload, createdAtMs, updatedAtMs }: StoredJo
   }
   const job = createJobView(state as JobState, record);
   return { ...common, state: stateOf(job) as PaymentState, record, job };
-}
-
-export type PartPlace = {
-  /** Label, perhaps with the number of a later payment. */
-  readonly payRun: string;
-  /** From 1. */
-  readonly part: number;
-  readonly of: number;
-};
-
-/** Every key that a record used so far, with the part that it pays. */
-export function listPartKeys({
-  payRun,
-  record: { digest, parts },
-}: NamedPayRun): readonly (readonly [string, PartPlace])[] {
-  return parts.flatMap(({ attempt: attempts }, index) => {
-    const place = { part: index + 1, of: parts.length };
-    return Array.from({ length: attempts }, (_, earlier) => {
-      const name = { payRun, digest, part: place.part, count: place.of, attempt: earlier + 1 };
-      return [computePartKey(name), { payRun, ...place }] as const;
-    });
-  });
 }

@@ -33,9 +33,9 @@ import {
   openOpeningsStore,
   openSpendArchive,
 } from '@pool/wallet/node';
-import { listPartKeys } from '../books/stored-payments.ts';
 import { isLabelOf } from '../ledger/invited-record.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
+import { listPartKeys } from '../ledger/pay-run-of-key.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import { readRecord, withStore } from '../ledger/stored-keys.ts';
 

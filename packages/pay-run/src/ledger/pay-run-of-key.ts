@@ -1,10 +1,10 @@
 /**
- * The label under which a key was sent.
+ * Which part of which pay run a key pays.
  *
  * @module
  */
 import type { LedgerPlace } from '../ports.ts';
-import { computePartKey, computeRoundDigest, formatRound } from './pay-run-key.ts';
+import { computePartKey } from './pay-run-key.ts';
 import type { NamedPayRun } from './pay-run-ledger.ts';
 import { listAllPayRuns } from './shared-ledger.ts';
 
@@ -15,36 +15,33 @@ export function createLabelFinder(
   const known = new Map<string, string>();
   return async (key) => {
     if (!known.has(key)) {
-      for (const payRun of await listAllPayRuns(place)) {
-        for (const sent of listKeys(payRun)) {
-          known.set(sent, payRun.payRun);
-        }
+      for (const [sent, { payRun }] of (await listAllPayRuns(place)).flatMap(listPartKeys)) {
+        // A later payment to invited people is of the same label.
+        known.set(sent, payRun.replace(/#[0-9]+$/, ''));
       }
     }
     return known.get(key);
   };
 }
 
-/** Every key that the record can have sent. */
-function listKeys({ payRun, record }: NamedPayRun): readonly string[] {
-  const { digest, parts, invited } = record;
-  const count = parts.length;
-  const first = parts.flatMap(({ attempt: last }, index) =>
-    listAttempts(last).map((attempt) =>
-      computePartKey({ payRun, digest, part: index + 1, count, attempt }),
-    ),
-  );
-  const later = listAttempts(invited?.rounds ?? 1)
-    .slice(1)
-    .map((round) =>
-      computePartKey({
-        ...{ payRun: formatRound(payRun, round), digest: computeRoundDigest(digest, round) },
-        ...{ part: 1, count: 1, attempt: 1 },
-      }),
-    );
-  return [...first, ...later];
-}
+export type PartPlace = {
+  /** Label, perhaps with the number of a later payment. */
+  readonly payRun: string;
+  /** From 1. */
+  readonly part: number;
+  readonly of: number;
+};
 
-function listAttempts(last: number): readonly number[] {
-  return Array.from({ length: last }, (_, index) => index + 1);
+/** Every key that a record used so far, with the part that it pays. */
+export function listPartKeys({
+  payRun,
+  record: { digest, parts },
+}: NamedPayRun): readonly (readonly [string, PartPlace])[] {
+  return parts.flatMap(({ attempt: attempts }, index) => {
+    const place = { part: index + 1, of: parts.length };
+    return Array.from({ length: attempts }, (_, earlier) => {
+      const name = { payRun, digest, part: place.part, count: place.of, attempt: earlier + 1 };
+      return [computePartKey(name), { payRun, ...place }] as const;
+    });
+  });
 }
