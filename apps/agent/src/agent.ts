@@ -269,7 +269,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     holderHistory,
     holderSpends,
   });
-  const closeConsole = addConsole(app, config, loopbackToken);
+  const closeConsole = addConsole(app, {
+    ...{ config, loopbackToken },
+    releases: releases && { ...releases, store },
+  });
 
   return {
     app,

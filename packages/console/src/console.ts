@@ -16,6 +16,7 @@ import { addDraftRoutes } from './draft-routes.ts';
 import { assets } from './pages/assets.ts';
 import { placeOf, root } from './pages/layout.ts';
 import { renderEnded, renderLogin, renderProblem } from './pages/login.ts';
+import { addReleaseRoutes } from './release-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { createDrafts } from './runs/drafts.ts';
 import { createPayments } from './runs/payments.ts';
@@ -71,6 +72,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const work = { drafts: createDrafts(), payments: createPayments(deps) };
   addDraftRoutes(app, deps, work);
   addRunRoutes(app, deps, work);
+  addReleaseRoutes(app, deps);
   app.all('*', () => {
     throw notFound();
   });

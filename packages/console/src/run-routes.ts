@@ -15,10 +15,11 @@ import {
 } from '@pool/pay-run';
 import type { ConsoleApp, ConsoleDeps } from './access/ports.ts';
 import { renderNewRun } from './pages/new-run.ts';
-import { renderRun } from './pages/run.ts';
+import { type RunReleases, renderRun } from './pages/run.ts';
 import { pathOfRun, type RunFilter, renderRunList } from './pages/run-list.ts';
 import type { Drafts } from './runs/drafts.ts';
 import type { Payments } from './runs/payments.ts';
+import { listWaiting } from './runs/releases.ts';
 import { readDraft } from './runs/review.ts';
 import { standings } from './runs/standing.ts';
 
@@ -27,7 +28,7 @@ const maxListed = 100;
 
 export function addRunRoutes(
   app: ConsoleApp,
-  { payer }: ConsoleDeps,
+  { payer, releases }: ConsoleDeps,
   { drafts, payments }: { readonly drafts: Drafts; readonly payments: Payments },
 ): void {
   app.get('/:place/', async (c) => {
@@ -57,14 +58,11 @@ export function addRunRoutes(
 
   app.get('/:place/runs/:chain/:token/:label', async (c) => {
     const { view, note } = await findRun(c.req.param());
-    const traces = await readTraces(view);
-    return c.html(
-      renderRun(
-        c.get('session'),
-        { view, traces, note, stop: payments.findStop(view), draft: drafts.findOf(view) },
-        payer,
-      ),
-    );
+    const page = {
+      ...{ view, note, traces: await readTraces(view), releases: await readReleases(view) },
+      ...{ stop: payments.findStop(view), draft: drafts.findOf(view) },
+    };
+    return c.html(renderRun(c.get('session'), page, payer));
   });
 
   app.get('/:place/runs/:chain/:token/:label/payees.csv', async (c) => {
@@ -121,6 +119,18 @@ export function addRunRoutes(
       throw new PoolError('not_found', `no pay run ${label} was sent from this agent`);
     }
     return { view, note: note() };
+  }
+
+  async function readReleases({ parts }: PayRunView): Promise<RunReleases> {
+    if (releases === undefined) {
+      return { prepared: [], entries: [] };
+    }
+    const prepared = await listWaiting(releases, payer);
+    const entries = await Promise.all(parts.map(({ key }) => releases.log.listOf(key)));
+    return {
+      prepared: prepared.filter(({ batch }) => parts.some(({ key }) => key === batch.key)),
+      entries: entries.flat().toSorted((one, other) => one.number - other.number),
+    };
   }
 
   /** Of the jobs that run. A page without them is still right. */

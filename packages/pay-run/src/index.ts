@@ -122,9 +122,10 @@ export {
   type SignReleaseOptions,
   showRelease,
   signRelease,
+  storeWords,
   verifyLog,
 } from './release/release-commands.ts';
-export { parseAnswer } from './release/release-files.ts';
+export { formatRequest, parseAnswer, toRequested } from './release/release-files.ts';
 export { writeNewFile } from './report/new-file.ts';
 export { stateOf } from './report/split-report.ts';
 export {

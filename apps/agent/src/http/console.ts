@@ -4,7 +4,7 @@
  * @module
  */
 import { isSameSecret, readChainsFile } from '@pool/configuration';
-import { createConsole } from '@pool/console';
+import { type ConsoleDeps, createConsole } from '@pool/console';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { createAgentClient, urlOf } from '@pool/pay-run';
@@ -17,7 +17,14 @@ import { readBearer } from './bearer.ts';
 const here = { remoteAddress: '127.0.0.1' };
 
 /** @returns what ends the work of the console */
-export function addConsole(app: Shell, config: Config, loopbackToken: Secret): () => Promise<void> {
+export function addConsole(
+  app: Shell,
+  {
+    config,
+    loopbackToken,
+    releases,
+  }: { readonly config: Config; readonly loopbackToken: Secret } & Pick<ConsoleDeps, 'releases'>,
+): () => Promise<void> {
   const {
     app: pages,
     issueLogin,
@@ -34,6 +41,7 @@ export function addConsole(app: Shell, config: Config, loopbackToken: Secret): (
       withChecks: (work) => withLocalChecks(config, work),
       invitations: { find: (text) => findPeople(config.home, text) },
     },
+    releases,
     monotonicMs: () => performance.now(),
   });
   app.post('/console/logins', (c) => {

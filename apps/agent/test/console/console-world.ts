@@ -15,8 +15,14 @@ import { createTestPayRun } from '../pay-run/test-pay-run.ts';
 export const origin = 'http://127.0.0.1:8787';
 const here = { remoteAddress: '127.0.0.1' };
 
-/** @param pollMs - pause between two readings of a job */
-export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] = {}, pollMs = 1) {
+/** @param options.pollMs - pause between two readings of a job */
+export function openTestConsole({
+  pollMs = 1,
+  chains = {},
+  releases,
+  ...options
+}: Parameters<typeof createTestPayRun>[0] &
+  Pick<ConsoleDeps, 'pollMs' | 'releases'> & { readonly chains?: object } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const world = createTestPayRun(options, openPayRunLedger(payRunLedgerPath(home)));
@@ -27,7 +33,7 @@ export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] 
   const payer: ConsoleDeps['payer'] = {
     ledger: { home, jobs: { url: 'memory:' } },
     chain: 'anvil',
-    readChains: () => ({ anvil: { tokens } }) as never,
+    readChains: () => ({ anvil: { tokens }, ...chains }) as never,
     openAgent: () => {
       if (outage.reason !== undefined) {
         throw outage.reason;
@@ -48,7 +54,7 @@ export function openTestConsole(options: Parameters<typeof createTestPayRun>[0] 
       close: () => undefined,
     }),
   };
-  const pages = createConsole({ payer, monotonicMs: () => clock.monotonicMs, pollMs });
+  const pages = createConsole({ payer, releases, monotonicMs: () => clock.monotonicMs, pollMs });
   onTestFinished(() => pages.close());
   world.app.route('/console', pages.app as never);
   const send = async (path: string, init: RequestInit = {}, from = here): Promise<Response> =>

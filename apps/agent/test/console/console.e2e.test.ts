@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
   afterAll(() => browser.close());
 
   async function open() {
-    const console = openTestConsole({ people: 40, maxRecipients: 64 }, 500);
+    const console = openTestConsole({ people: 40, maxRecipients: 64, pollMs: 500 });
     const { app } = console.world;
     const server = await serveHttp((request, from) => app.fetch(request, from), {
       ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },

@@ -4,6 +4,8 @@
  * @module
  */
 import type { ShellEnv } from '@pool/http-server';
+import type { JobStore } from '@pool/idempotency';
+import type { ReleaseDeps } from '@pool/operations';
 import type { Books, Payer } from '@pool/pay-run';
 import type { Context, Hono } from 'hono';
 import type { Session } from './sessions.ts';
@@ -11,6 +13,8 @@ import type { Session } from './sessions.ts';
 export type ConsoleDeps = {
   /** The agent that serves the console, as the payer's commands see it. */
   readonly payer: Books & Pick<Payer, 'chain' | 'withChecks'>;
+  /** Its release policy and log, with the store of its jobs. Absent: it has no policy, and nothing waits for people. */
+  readonly releases?: (ReleaseDeps & { readonly store: JobStore }) | undefined;
   /** Of a clock that is never set back, for the ends of logins and sessions. */
   readonly monotonicMs: () => number;
   /** Pause between two readings of a job, milliseconds. Default: that of the commands. */

@@ -59,21 +59,23 @@ progress { width: 100%; max-width: 24rem; accent-color: var(--main); }
 @media (max-width: 30rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; } }
 `;
 
-/** Replaces the part of a page that changes while a payment runs. Without it the page has a link that loads it again. */
+/** Replaces the parts of a page that change while a payment runs. Without it the page has a link that loads it again. */
 const live = `const pauseMs = 3000;
-const find = (page) => page.querySelector('[data-live]');
+const find = (page) => [...page.querySelectorAll('[data-live]')];
 async function update() {
   const answer = await fetch(location.href).catch(() => undefined);
   if (answer?.status === 401 || answer?.status === 404) return location.reload();
   const shown = find(document);
-  if (answer?.ok && shown !== null) {
+  if (answer?.ok) {
     const next = find(new DOMParser().parseFromString(await answer.text(), 'text/html'));
-    if (next === null) return location.reload();
-    if (next.innerHTML !== shown.innerHTML) shown.replaceChildren(...next.childNodes);
+    if (next.length !== shown.length) return location.reload();
+    next.forEach((part, index) => {
+      if (part.innerHTML !== shown[index].innerHTML) shown[index].replaceChildren(...part.childNodes);
+    });
   }
   setTimeout(update, pauseMs);
 }
-if (find(document) !== null) setTimeout(update, pauseMs);
+if (find(document).length > 0) setTimeout(update, pauseMs);
 `;
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1d5c4d"/><path d="M4 5h8M4 8h8M4 11h5" stroke="#fff" stroke-width="1.5"/></svg>`;

@@ -53,6 +53,7 @@ function renderNavigation(session: Session): Html {
   const place = placeOf(session);
   return html`<nav aria-label="Console">
 <a href="${place}/">Pay runs</a>
+<a href="${place}/releases">Releases</a>
 <form method="post" action="${place}/end">${renderFormToken(session)}<button class="plain">End the session</button></form>
 </nav>`;
 }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { DisbursementJob } from '@pool/core';
+import { type DisbursementJob, formatTokenAmount } from '@pool/core';
+import type { PreparedBatchView } from '@pool/operations';
 import {
   formatAmount,
   formatMinute,
@@ -13,11 +14,13 @@ import {
   type Payer,
   type PayRunView,
 } from '@pool/pay-run';
+import type { ReleaseEntry } from '@pool/policy';
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import type { Draft } from '../runs/drafts.ts';
 import { describeStanding, summarizeRun } from '../runs/standing.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
+import { describeRelease, pathOfBatch, renderEntries } from './releases.ts';
 import { pathOfRun } from './run-list.ts';
 
 type Part = PayRunView['parts'][number];
@@ -31,6 +34,15 @@ export type RunPage = {
   readonly stop: string | undefined;
   /** Its roster, if the console has it. */
   readonly draft: Draft | undefined;
+  readonly releases: RunReleases;
+};
+
+/** What people have to do with a pay run. */
+export type RunReleases = {
+  /** Its prepared batches. */
+  readonly prepared: readonly PreparedBatchView[];
+  /** Of its parts, oldest first. */
+  readonly entries: readonly ReleaseEntry[];
 };
 
 export function renderRun(session: Session, page: RunPage, payer: Pick<Payer, 'readChains'>): Html {
@@ -53,12 +65,21 @@ ${isRunning ? html`<noscript><p><a href="${path}">Load this page again</a></p></
     title: view.payRun,
     session,
     body: html`${note === '' ? '' : html`<div class="warning" role="status"><p>${note}</p></div>`}
-${isRunning ? html`<div data-live role="status">${state}</div>` : state}
+${isRunning ? html`<div data-live role="status">${state}</div><div data-live>${renderWaiting(session, page.releases)}</div>` : state}
 ${renderActions(session, page)}
 ${renderPayees(view, payer)}
+${page.releases.entries.length === 0 ? '' : html`<h2>Prepared and released</h2>${renderEntries(page.releases.entries.toReversed(), payer)}`}
 <h2>Downloads</h2>
 <p><a href="${path}/payees.csv" download>A line for each payee (CSV)</a></p>`,
   });
+}
+
+/** Apart from the stages, so that its links keep the focus while the seconds change. */
+function renderWaiting(session: Session, { prepared }: RunReleases): Html | '' {
+  return prepared.length === 0
+    ? ''
+    : html`<h2>Release by a second person</h2>
+<ul>${prepared.map((view) => html`<li><a href="${pathOfBatch(session, view)}">${formatTokenAmount(BigInt(view.batch.total), view.batch)} to ${view.batch.count} people</a>: ${describeRelease(view)}</li>`)}</ul>`;
 }
 
 function renderActions(session: Session, { view, stop, draft }: RunPage): Html {

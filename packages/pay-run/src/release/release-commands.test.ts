@@ -1,18 +1,12 @@
 // What a person sees of a batch that waits, and how their word comes back from another machine.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openJobStore } from '@pool/idempotency';
-import { openReleaseLog } from '@pool/operations';
-import { parseReleasePolicy } from '@pool/policy';
 import { afterEach, expect, it } from 'vitest';
-import { createWorld } from '../../../operations/src/fixtures/fake-world.ts';
+import { createPreparedBatch } from '../fixtures/prepared-batch.ts';
 import {
   importRelease,
   listReleases,
-  makeReleaseKey,
   printLog,
-  type ReleasePlace,
   showRelease,
   signRelease,
   verifyLog,
@@ -33,55 +27,10 @@ async function noAgent(): Promise<never> {
   throw new Error('another machine has no agent');
 }
 
-/** A prepared batch of three people in the store of an agent. */
 async function setUp() {
-  const home = mkdtempSync(join(tmpdir(), 'release-'));
-  const { lines, output } = createOutput();
-  const keyFile = join(home, 'ben.pem');
-  await makeReleaseKey(keyFile, output);
-  const publicKey = /0x[0-9a-f]{64}/.exec(lines[0] ?? '')?.[0];
-  const policy = parseReleasePolicy(
-    JSON.stringify({
-      ...{ version: 1, name: 'payroll', waitHours: 720 },
-      people: [
-        { name: 'Ada', prepares: ['loopback'] },
-        { name: 'Ben', publicKey },
-      ],
-      rules: [{ chain: 'anvil', token: 'USDC', from: '0', required: 1, people: ['Ben'] }],
-    }),
-  );
-  const jobs = { url: `sqlite:${join(home, 'jobs.sqlite')}` };
-  const log = await openReleaseLog({ home, jobs });
-  closing.push(() => log.close());
-  const world = await createWorld();
-  // The fake clock of the world is not that of the commands.
-  const offsetMs = Date.now() - world.clock.nowMs();
-  const clock = { ...world.clock, nowMs: () => world.clock.nowMs() + offsetMs };
-  const ending = {
-    ...clock,
-    async sleep() {
-      throw new Error('the process ends');
-    },
-  };
-  const releases = { policy, log };
-  const job = await world.accept('march-2027-00112233445566778899aabbccddeeff');
-  await world.run(job, undefined, { releases, clock: ending }).catch(() => undefined);
-  expect(job.stored().stage).toBe('awaiting-release');
-  const store = await openJobStore(jobs);
-  const name = { scope: job.stored().employerId, key: job.stored().key };
-  const nowMs = Date.now();
-  await store.claim({
-    ...name,
-    ...{ fingerprint: 'f', state: 'submitted', payload: job.payload(), nowMs },
-  });
-  const lease = await store.lease({ workerId: 'w', states: ['submitted'], ttlMs: 1, nowMs });
-  for (const [value, text] of job.values) {
-    await store.putOnce({ ...name, fence: lease!.fence, name: value, value: text });
-  }
-  await store.close();
-  const chains = { anvil: world.context.settings };
-  const place: ReleasePlace = { jobs, releases, chains };
-  return { home, place, keyFile, job, world, releases, clock };
+  const prepared = await createPreparedBatch();
+  closing.push(prepared.close);
+  return prepared;
 }
 
 it('lists, shows, signs elsewhere, imports, and then the batch is paid', async () => {

@@ -18,6 +18,7 @@ import {
 import {
   type BatchRelease,
   parsePersonKey,
+  type ReleaseEntry,
   signBatchRelease,
   verifyReleaseLog,
 } from '@pool/policy';
@@ -131,9 +132,6 @@ export async function importRelease(
 ): Promise<number> {
   const words = readAnswer(path);
   const views = await readPrepared(place);
-  for (const word of words) {
-    findPaid(word, views);
-  }
   return await storeAll(words, views, place, output);
 }
 
@@ -158,13 +156,27 @@ async function storeAll(
   { releases }: ReleasePlace,
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
-  for (const word of words) {
-    const view = findPaid(word, views);
-    const entry = await storeRelease(releases, view, word, Date.now());
-    const what = word.decision === 'deny' ? 'denied' : 'released';
-    out(`${entry.key}: ${what} by ${entry.by}`);
-  }
+  await storeWords(words, views, releases, ({ key, event, by }) => {
+    out(`${key}: ${event === 'deny' ? 'denied' : 'released'} by ${by}`);
+  });
   return exitCodes.ok;
+}
+
+/**
+ * Stores the words of people about batches that wait. Nothing is stored unless a batch of this agent pays what each of them names.
+ * @param views - the prepared batches
+ * @throws PoolError `invalid_release`; words before the one that does not count stay stored
+ */
+export async function storeWords(
+  words: readonly BatchRelease[],
+  views: readonly PreparedBatchView[],
+  releases: ReleaseDeps,
+  onStored: (entry: ReleaseEntry) => void = () => undefined,
+): Promise<void> {
+  const found = words.map((word) => ({ word, view: findPaid(word, views) }));
+  for (const { word, view } of found) {
+    onStored(await storeRelease(releases, view, word, Date.now()));
+  }
 }
 
 async function signAll(

@@ -15,7 +15,7 @@ async function serve() {
   onTestFinished(() => rmSync(home, { recursive: true }));
   const { app } = createTestApp();
   const config = { home, host: '127.0.0.1', port: 1, jobs: { url: 'memory:' } } as Config;
-  addConsole(app, config, new Secret(loopbackToken));
+  addConsole(app, { config, loopbackToken: new Secret(loopbackToken) });
   const server = await serveHttp((request, from) => app.fetch(request, from), {
     ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
   });
