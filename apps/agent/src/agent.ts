@@ -59,7 +59,7 @@ import {
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
 import { startConfiguredWebhooks } from './services/jobs/webhooks.ts';
-import { createPrepareCheck, openReleases } from './services/releases.ts';
+import { createPrepareCheck, createReleaseForecast, openReleases } from './services/releases.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 import { openAgentState } from './state/agent-state.ts';
@@ -179,6 +179,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     pins,
     paidKeys,
     check: readiness.check,
+    forecastRelease: createReleaseForecast(releases, systemClock.nowMs),
   });
   const holderSpends = createHolderSpends({
     // On disk whatever the job store is: the archive holds the only copy of a spend's change.

@@ -93,8 +93,13 @@ export {
   type PreparedBatchView,
   storeRelease,
 } from './prepared/prepared-batches.ts';
-export { openReleaseLog, type ReleaseLog } from './releases/release-log.ts';
-export type { BatchStanding, PaidBatch, ReleaseDeps } from './releases/release-state.ts';
+export { findReleaseLog, openReleaseLog, type ReleaseLog } from './releases/release-log.ts';
+export {
+  type BatchStanding,
+  forecastRelease,
+  type PaidBatch,
+  type ReleaseDeps,
+} from './releases/release-state.ts';
 export { defaultBatchDeadlineSeconds, deliveryName, parseDelivery } from './run/batch/batch.ts';
 export {
   decideSettlement,

@@ -218,7 +218,8 @@ export function createApp(deps: AppDeps): Shell {
         }
         throw error;
       }
-      return answerReport(context, await validateDisbursement(body, deps.validation));
+      const preparedBy = credentialOf(context.get('principal'));
+      return answerReport(context, await validateDisbursement(body, deps.validation, preparedBy));
     },
   );
 

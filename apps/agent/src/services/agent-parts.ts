@@ -61,6 +61,7 @@ export type ValidationInput = {
   readonly pins: EvidencePins;
   readonly paidKeys: Pick<PaidKeys, 'findAll'>;
   readonly check: (name: 'poolGate' | 'platform') => Promise<ReadinessCheck>;
+  readonly forecastRelease: ValidateDeps['forecastRelease'];
 };
 
 export async function createParts(config: Config): Promise<AgentParts> {
@@ -106,7 +107,8 @@ export async function createParts(config: Config): Promise<AgentParts> {
       platform: platform.probe,
       chains: createChainsProbe(contexts),
     },
-    createValidation: ({ bootstrap, pins, paidKeys, check }) => ({
+    createValidation: ({ bootstrap, pins, paidKeys, check, forecastRelease }) => ({
+      forecastRelease,
       checks: {
         routeChain: (key) => {
           const route = routeChain(key, {

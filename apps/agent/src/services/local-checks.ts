@@ -25,6 +25,7 @@ import { openEvidencePins, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { openRecordedKeys } from '../state/agent-state.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
+import { createReleaseForecast, findReleases } from './releases.ts';
 
 export async function withLocalChecks<T>(
   config: Config,
@@ -33,6 +34,7 @@ export async function withLocalChecks<T>(
   const parts = await createParts(config);
   const pins = openEvidencePins(':memory:');
   const { paidKeys, close } = await openRecordedKeys(config);
+  const releases = await findReleases(config, parts.contexts);
   try {
     const { vended, failure } = await askBootstrap(() => parts.edge.bootstrap());
     const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
@@ -54,7 +56,10 @@ export async function withLocalChecks<T>(
       }
       return vended;
     };
-    const validation = parts.createValidation({ bootstrap, pins, paidKeys, check });
+    const forecastRelease = createReleaseForecast(releases, systemClock.nowMs);
+    const validation = parts.createValidation({
+      ...{ bootstrap, pins, paidKeys, check, forecastRelease },
+    });
     const chainsFile = readChainsFile(config.chainsFile);
     const route = (chain: string): Extract<ChainRoute, { kind: 'routable' }> => {
       const found = routeChain(chain, {
@@ -88,6 +93,7 @@ export async function withLocalChecks<T>(
     });
   } finally {
     pins.close();
+    await releases?.log?.close();
     await close();
     parts.close();
   }

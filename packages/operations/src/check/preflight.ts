@@ -27,6 +27,8 @@ export const preflightCodes = [
   platformInvalidResponse,
   'relayer_unavailable',
   'recipient_key_rotated',
+  'release_policy_refused',
+  'release_required',
 ] as const;
 export type PreflightCode = (typeof preflightCodes)[number];
 

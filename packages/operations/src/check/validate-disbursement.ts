@@ -11,8 +11,9 @@ import {
   platformInvalidResponse,
   type SkippedRecipient,
 } from '@pool/core';
+import { loopbackCredential } from '@pool/policy';
 import { collectIssues } from './check-disbursement.ts';
-import type { CheckDeps, Issue } from './checks.ts';
+import type { CheckDeps, Issue, PaymentTarget } from './checks.ts';
 import { describeRotation } from './key-rotations.ts';
 import { observeFunds, type PreflightFinding } from './preflight.ts';
 
@@ -38,12 +39,23 @@ export type ValidateDeps = {
    * @param chain - key of the chain it is for; undefined: the request names no chain with a pool
    */
   readonly findOutages: (chain: string | undefined) => Promise<readonly PreflightFinding[]>;
+  /**
+   * What the release policy would ask of the payment. Undefined member: there is no policy.
+   * @param preparedBy - the credential of the request
+   */
+  readonly forecastRelease?:
+    | ((target: PaymentTarget, preparedBy: string) => Promise<PreflightFinding | undefined>)
+    | undefined;
 };
 
-/** @param body - parsed JSON, otherwise unchecked */
+/**
+ * @param body - parsed JSON, otherwise unchecked
+ * @param preparedBy - the credential of the request. Default: that of the command line
+ */
 export async function validateDisbursement(
   body: unknown,
   deps: ValidateDeps,
+  preparedBy: string = loopbackCredential,
 ): Promise<ValidationReport> {
   const { issues, checked, target, rotations, skipped, interrupted } = await collectIssues(
     body,
@@ -52,13 +64,18 @@ export async function validateDisbursement(
   if (issues.some(({ code, requestIndex }) => code === 'invalid_request' && requestIndex < 0)) {
     return createReport({ issues, allowanceState: 'unknown', findings: [] });
   }
-  const [funds, outages] = await Promise.all([
-    target === undefined || deps.funder === undefined
-      ? undefined
-      : observeFunds({ ...target, total: checked?.total ?? target.total }, deps.funder),
+  const due = target && { ...target, total: checked?.total ?? target.total };
+  const [funds, outages, release] = await Promise.all([
+    due === undefined || deps.funder === undefined ? undefined : observeFunds(due, deps.funder),
     deps.findOutages(target?.context.key),
+    due && deps.forecastRelease?.(due, preparedBy),
   ]);
-  const findings = [...(funds?.findings ?? []), ...outages, ...rotations.map(describeRotation)];
+  const findings = [
+    ...(funds?.findings ?? []),
+    ...outages,
+    ...(release === undefined ? [] : [release]),
+    ...rotations.map(describeRotation),
+  ];
   const isExplained = findings.some(({ code }) => isPlatformFailure(code));
   if (interrupted !== undefined && !isExplained) {
     const { code, message } = interrupted;

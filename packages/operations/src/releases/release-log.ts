@@ -4,12 +4,18 @@
  *
  * @module
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPoolError, PoolError } from '@pool/core';
 import { findJobServer, type JobStorePlace } from '@pool/idempotency';
 import { chainEntry, type NewReleaseEntry, type ReleaseEntry } from '@pool/policy';
 import { openPrivateDatabase } from '@pool/storage';
-import { openPostgresTables, type PostgresSettings } from '@pool/storage/postgres';
+import {
+  findPostgresTables,
+  openPostgresTables,
+  type PostgresSettings,
+  type PostgresTables,
+} from '@pool/storage/postgres';
 
 /** Every function throws PoolError `store_damaged`, `disk_full` or `database_unavailable`. Without the log nothing is signed. */
 export type ReleaseLog = {
@@ -41,18 +47,37 @@ type LogTable = {
   close(): Promise<void>;
 };
 
+const fileName = 'release-log.sqlite';
+
 /** Writers that may be faster, one after the other. */
 const maxTries = 100;
 
-export async function openReleaseLog(place: {
-  readonly home: string;
-  readonly jobs: JobStorePlace;
-}): Promise<ReleaseLog> {
+type ReleaseLogPlace = { readonly home: string; readonly jobs: JobStorePlace };
+
+export async function openReleaseLog(place: ReleaseLogPlace): Promise<ReleaseLog> {
   const settings = findJobServer(place.jobs);
-  const table =
+  return createLog(
     settings === undefined
-      ? openFile(join(place.home, 'release-log.sqlite'))
-      : await openServer(settings, place.jobs);
+      ? openFile(join(place.home, fileName))
+      : await openServer(settings, place.jobs),
+  );
+}
+
+/** The log for a command that only reads. Makes nothing. @returns undefined: no process has written one */
+export async function findReleaseLog(
+  place: ReleaseLogPlace,
+): Promise<Pick<ReleaseLog, 'listSince' | 'close'> | undefined> {
+  const settings = findJobServer(place.jobs);
+  if (settings !== undefined) {
+    const options = createServerOptions(settings, place.jobs);
+    const tables = await findPostgresTables(options, 'read').catch(rethrow);
+    return tables && createLog(createServerTable(tables));
+  }
+  const path = join(place.home, fileName);
+  return existsSync(path) ? createLog(openFile(path)) : undefined;
+}
+
+function createLog(table: LogTable): ReleaseLog {
   return {
     async append(entry, id) {
       for (let tries = 0; tries < maxTries; tries += 1) {
@@ -130,13 +155,16 @@ const migrations = [
   ],
 ];
 
-async function openServer(
-  settings: PostgresSettings,
-  { mustBeDurable = false }: JobStorePlace,
-): Promise<LogTable> {
-  const options = { settings, name: 'release_log', size: 2, migrations, mustBeDurable };
-  const tables = await openPostgresTables(options).catch(rethrow);
+function createServerOptions(settings: PostgresSettings, { mustBeDurable = false }: JobStorePlace) {
+  return { settings, name: 'release_log', size: 2, migrations, mustBeDurable };
+}
 
+async function openServer(settings: PostgresSettings, place: JobStorePlace): Promise<LogTable> {
+  const options = createServerOptions(settings, place);
+  return createServerTable(await openPostgresTables(options).catch(rethrow));
+}
+
+function createServerTable(tables: PostgresTables): LogTable {
   async function ask(text: string, parameters: unknown[]): Promise<readonly string[]> {
     const { rows } = await tables
       .use((query) => query<{ entry: string }>(text, parameters))

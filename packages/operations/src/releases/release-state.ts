@@ -74,6 +74,18 @@ export async function readStanding(
 /** Base units of the token that were prepared in the 24 hours before and have not failed: many small batches count as one large one. */
 async function sumBefore(log: ReleaseLog, prepared: ReleaseEntry): Promise<bigint> {
   const entries = await log.listSince(Date.parse(prepared.at) - dayMs);
+  return sumPrepared(entries, prepared, prepared.number);
+}
+
+/**
+ * Base units of a token that were prepared and have not failed.
+ * @param end - the number of an entry: only what was prepared before it
+ */
+function sumPrepared(
+  entries: readonly ReleaseEntry[],
+  unit: Pick<ReleaseEntry, 'chain' | 'token'>,
+  end = Number.POSITIVE_INFINITY,
+): bigint {
   const unpaid = new Set(
     entries
       .filter(({ event }) => event === 'cancel' || event === 'failed')
@@ -83,12 +95,36 @@ async function sumBefore(log: ReleaseLog, prepared: ReleaseEntry): Promise<bigin
     .filter(
       ({ event, number, chain, token, manifestDigest }) =>
         event === 'prepare' &&
-        number < prepared.number &&
-        chain === prepared.chain &&
-        token === prepared.token &&
+        number < end &&
+        chain === unit.chain &&
+        token === unit.token &&
         !unpaid.has(manifestDigest),
     )
     .reduce((sum, { total }) => sum + BigInt(total), 0n);
+}
+
+/** A payment that nobody has prepared yet. */
+export type PlannedPayment = {
+  readonly chain: string;
+  /** Symbol. */
+  readonly token: string;
+  readonly decimals: number;
+  /** Base units. */
+  readonly total: bigint;
+  /** The credential that would prepare it. */
+  readonly preparedBy: string;
+};
+
+/** What the policy would ask of a payment now. @param log - undefined: nothing was ever prepared */
+export async function forecastRelease(
+  policy: ReleasePolicy,
+  log: Pick<ReleaseLog, 'listSince'> | undefined,
+  { total, ...payment }: PlannedPayment,
+  nowMs: number,
+): Promise<{ readonly need: ReleaseNeed; readonly amount: bigint }> {
+  const today = (await log?.listSince(nowMs - dayMs)) ?? [];
+  const amount = total + sumPrepared(today, payment);
+  return { need: findReleaseNeed(policy, { ...payment, amount }), amount };
 }
 
 /** The signed word in an entry. */

@@ -74,6 +74,8 @@ export async function checkParts(
   };
   if (parts.length > 1) {
     const report = await validate(joinRequests(parts));
+    // Parts that were prepared before count with the next one, so the sum says which rule the last part reaches.
+    warnings.push(...listWarnings(report).filter(({ code }) => code === sharedWarning));
     keepShared(listObstacles(report));
     keepShared(report.issues.filter(({ code }) => code === 'invalid-amount').map(describeSum));
   }
@@ -82,8 +84,8 @@ export async function checkParts(
     keepShared(listObstacles(report));
     issues.push(...report.issues.map((issue) => ({ part, ...locateIssue(entries, issue) })));
     warnings.push(
-      ...(report.preflight ?? [])
-        .filter(({ severity }) => severity === 'warning')
+      ...listWarnings(report)
+        .filter(({ code }) => parts.length === 1 || code !== sharedWarning)
         .map((finding) => ({ part, ...locateFinding(entries, finding) })),
     );
     skipped.push(...locateSkipped(entries, report.skipped));
@@ -98,6 +100,15 @@ export async function checkParts(
 /** True for what prevents a payment now, although nothing is wrong with its roster. */
 export function isFinding({ code }: { readonly code: string }): boolean {
   return preflightCodes.some((known) => known === code);
+}
+
+/** It concerns the amounts of all parts together. */
+const sharedWarning = 'release_required';
+
+function listWarnings({ preflight = [] }: CheckedRequest): readonly PartIssue[] {
+  return preflight
+    .filter(({ severity }) => severity === 'warning')
+    .map(({ code, message }) => ({ code, message }));
 }
 
 /** What prevents the part now. Warnings are not listed. */

@@ -168,6 +168,8 @@ export type PreparedBatch = {
 export type ReleaseNeed =
   | {
       readonly kind: 'people';
+      /** The amount from which the rule counts, in token units. */
+      readonly from: string;
       readonly required: number;
       /** Who may release this batch: its preparers may not. */
       readonly people: readonly ReleasePerson[];
@@ -194,7 +196,8 @@ export function findReleaseNeed(policy: ReleasePolicy, batch: PreparedBatch): Re
   const people = policy.people.filter(
     (one) => rule.people.includes(one.name) && !preparers.includes(one),
   );
-  return { kind: 'people', required: rule.required, people, preparers };
+  const { from, required } = rule;
+  return { kind: 'people', from, required, people, preparers };
 }
 
 /** @throws PoolError `invalid_policy` for a threshold with more decimals than the token */

@@ -5,6 +5,7 @@
  * @module
  */
 import { openProductionKeys } from '@pool/circuits';
+import { readChainsFile } from '@pool/configuration';
 import { errorCodeOf, isPoolError } from '@pool/core';
 import { createRedactedLog } from '@pool/http-server';
 import { createReadiness, findKeySource, type ReadinessCheck, withinTime } from '@pool/operations';
@@ -13,6 +14,7 @@ import { type Config, createProcessSource, readConfig } from '../../config/confi
 import { version } from '../../config/version.ts';
 import { type AgentParts, createParts } from '../../services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from '../../services/agent-prover.ts';
+import { describeReleases } from '../../services/releases.ts';
 import { formatEnvelope } from '../../terminal/envelope.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { createConfigReport } from '../setup/config-report.ts';
@@ -77,6 +79,9 @@ async function examine(envFile: string | undefined): Promise<readonly Diagnosis[
       return { name: 'stores', level: 'ok', found: `the job store answers, with ${count} job(s)` };
     }),
     await diagnose('artifacts', () => checkArtifacts(config)),
+    ...(config.releasePolicy === undefined
+      ? []
+      : [await diagnose('release-policy', () => checkReleasePolicy(config))]),
   ];
   return [...configuration, ...machine, ...(await examinePeers(config)), await checkAgent(config)];
 }
@@ -150,6 +155,14 @@ async function checkArtifacts(config: Config): Promise<Diagnosis> {
   }
   await openProductionKeys(source).checkKeys();
   return { name, level: 'ok', found: 'the proving keys match the manifest' };
+}
+
+/** The rules, and how much of each token counts as prepared today. */
+async function checkReleasePolicy(config: Config): Promise<Diagnosis> {
+  const { chains } = readChainsFile(config.chainsFile);
+  const contexts = Object.entries(chains).map(([key, settings]) => [key, { settings }] as const);
+  const lines = await describeReleases(config, new Map(contexts), Date.now());
+  return { name: 'release-policy', level: 'ok', found: lines.join('; ') };
 }
 
 async function checkAgent(config: Config): Promise<Diagnosis> {

@@ -8,6 +8,20 @@ import { runCli } from '../../cli.ts';
 import { openCustodyWorld } from '../../fixtures/custody-world.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
 
+/** Ada prepares, and Ben releases. */
+function writePolicy(rule: object): string {
+  const path = join(directory, 'policy.json');
+  const people = [
+    { name: 'Ada', prepares: ['loopback'] },
+    { name: 'Ben', publicKey: `0x${'11'.repeat(32)}` },
+  ];
+  const rules = [
+    { chain: 'anvil', token: 'USDC', from: '0', required: 1, people: ['Ben'], ...rule },
+  ];
+  writeFileSync(path, JSON.stringify({ version: 1, name: 'p', waitHours: 72, people, rules }));
+  return path;
+}
+
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'config-'));
@@ -43,6 +57,34 @@ describe('config check', () => {
     expect(code).toBe(exitCodes.ok);
     expect(printed).toContain('the agent can start');
     expect(printed).not.toContain('canary');
+  });
+
+  it('prints the rules of the release policy, and the place of what is wrong in its file', async () => {
+    const run = async (rule: object, command: readonly string[]) => {
+      const envFile = writeAgentFiles(directory, 'http://127.0.0.1:1', [
+        'DISBURSE_PROVER=mock',
+        `DISBURSE_RELEASE_POLICY=${writePolicy(rule)}`,
+      ]);
+      let printed = '';
+      const note = (text: string) => {
+        printed += text;
+      };
+      const output = { out: note, err: note, terminal: { isTty: false, write: note } };
+      return [await runCli([...command, '--env-file', envFile], output), printed] as const;
+    };
+    const rule = 'USDC on anvil from 0: 1 of Ben must release';
+    const [code, printed] = await run({}, ['config', 'check']);
+    expect([code, printed]).toEqual([exitCodes.ok, expect.stringContaining(`- ${rule}\n`)]);
+    const [, doctor] = await run({}, ['doctor']);
+    expect(doctor).toContain(
+      `ok       release-policy: ${rule}; 0 USDC on anvil was prepared in the last 24 hours`,
+    );
+
+    const place = /DISBURSE_RELEASE_POLICY=.*policy\.json: the release policy: rules\[0\]/;
+    for (const command of [['config', 'check'], ['doctor']]) {
+      const [refused, problem] = await run({ token: 'EURX' }, command);
+      expect([refused, problem]).toEqual([exitCodes.error, expect.stringMatching(place)]);
+    }
   });
 
   it('exits with 1 and the problems when the agent cannot start, also as JSON', async () => {

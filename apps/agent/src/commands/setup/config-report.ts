@@ -20,6 +20,7 @@ import type { Finding } from '@pool/operations';
 import { askCustody, readTenancyPin, tenancyPinPath } from '@pool/operations';
 import { exitCodes, type Output } from '@pool/pay-run';
 import {
+  type Config,
   chooseConfigFile,
   createLayers,
   createProcessSource,
@@ -28,6 +29,7 @@ import {
 } from '../../config/config.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import { allVariables, variables } from '../../config/variables.ts';
+import { describeRules, loadReleasePolicy } from '../../services/releases.ts';
 import { listCustodyProbes } from '../../services/signers/custody-probes.ts';
 
 export type ConfigReport = {
@@ -40,6 +42,8 @@ export type ConfigReport = {
   readonly holderSigner?: Finding;
   /** Whether the approve process answers and accepts the token. Absent: no custodian is configured. */
   readonly approve?: Finding;
+  /** The rules of the release policy, in words. Absent: there is no policy, or the configuration has problems. */
+  readonly releaseRules?: readonly string[];
   readonly warnings: readonly ConfigRemark[];
   readonly problems: readonly ConfigRemark[];
 };
@@ -50,7 +54,10 @@ export async function runConfigCheck(
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const source = createProcessSource();
-  const report = await checkCustody(createConfigReport(source, envFile), source, envFile);
+  const read = createConfigReport(source, envFile);
+  const custody = await checkCustody(read, source, envFile);
+  const config = read.ok ? parseConfig(source, readConfigFile(source, envFile)) : undefined;
+  const report = checkReleasePolicy(custody, config);
   out(json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report));
   return report.ok ? exitCodes.ok : exitCodes.error;
 }
@@ -115,6 +122,28 @@ export async function checkCustody(
   };
 }
 
+/**
+ * The report with the rules of the release policy, or with what is wrong in its file.
+ * @param config - undefined: the configuration has problems
+ */
+function checkReleasePolicy(report: ConfigReport, config: Config | undefined): ConfigReport {
+  if (config?.releasePolicy === undefined) {
+    return report;
+  }
+  try {
+    const { chains } = readChainsFile(config.chainsFile);
+    const contexts = Object.entries(chains).map(([key, settings]) => [key, { settings }] as const);
+    const policy = loadReleasePolicy(config, new Map(contexts));
+    return policy === undefined ? report : { ...report, releaseRules: describeRules(policy) };
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    const problem = { variable: variables.releasePolicy.name, message: error.message };
+    return { ...report, ok: false, problems: [...report.problems, problem] };
+  }
+}
+
 /** Not a problem of parsing: an agent with this problem starts, reports it and pays nobody. */
 function findTenancyProblems(layers: ConfigLayers): ConfigRemark[] {
   const variable = variables.employerId.name;
@@ -152,6 +181,7 @@ export function renderConfigReport(report: ConfigReport): string {
     '',
     ...lines,
     ...renderCustody(report),
+    ...renderReleaseRules(report),
     ...renderRemarks('warnings', warnings),
     ...renderRemarks('problems', problems),
     '',
@@ -168,6 +198,12 @@ function renderCustody({ signer, holderSigner, approve }: ConfigReport): string[
     finding === undefined ? [] : [`${label} ${finding.detail.kind}: ${finding.detail.message}`],
   );
   return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function renderReleaseRules({ releaseRules = [] }: ConfigReport): string[] {
+  return releaseRules.length === 0
+    ? []
+    : ['', 'release policy:', ...releaseRules.map((rule) => `- ${rule}`)];
 }
 
 function renderRemarks(title: string, remarks: readonly ConfigRemark[]): string[] {

@@ -164,6 +164,7 @@ export const errorRows = {
   'release_denied': { exit: 3 },
   'release_expired': { exit: 3 },
   'release_policy_refused': { status: 403, exit: 2 },
+  'release_required': {},
   'request_timeout': { status: 408, retry: true },
   'restore_refused': { exit: 2 },
   'restored_recently': { status: 503, retry: true },
