@@ -5,6 +5,7 @@
  * @module
  */
 import { InvalidArgumentError } from 'commander';
+import { booksCommands, exportFile, payRunPlace } from './cli-books.ts';
 import {
   type Commands,
   chain,
@@ -20,39 +21,10 @@ const roster: Options = {
   ...chain,
 };
 const decimal: Options = { '--decimal': "amounts are in token units, by the token's decimals" };
-const payRunPlace: Options = {
-  '--chain <key>': 'of the pay run, if several have the label',
-  '--token <symbol>': 'of the pay run, if several have the label',
-};
 const payRunFilter: Options = {
   '--chain <key>': 'of this chain only',
   '--token <symbol>': 'of this token only',
   ...json,
-};
-
-const jobStates = ['running', 'paid', 'reverted', 'failed', 'unknown'];
-const jobFilter: Options = {
-  '--chain <key>': 'of this chain only',
-  '--token <symbol>': 'of this token only',
-  '--state <state>': { about: 'in this state only', choices: jobStates },
-  '--pay-run <label>': 'of this pay run only',
-  '--from <time>': 'from this day (UTC) or instant on',
-  '--to <time>': 'to this day, which is included, or instant, which is not',
-};
-const booksFile: Options = {
-  '--roster <csv>': once(
-    'the roster as it was sent, with a label: adds the amounts of people who were not paid, parts that were not sent, and its further columns',
-  ),
-  '--fiat <rate>': once('a rate of yours, for example EUR=0.92: adds amounts in that currency'),
-};
-const exportFile: Options = {
-  '--format <format>': {
-    about: 'a table for a spreadsheet, or one JSON document with the same columns',
-    choices: ['csv', 'json'],
-    initial: 'csv',
-  },
-  ...booksFile,
-  '--out <file>': once('a new file; default: standard output'),
 };
 
 const employerLogin: Options = {
@@ -274,42 +246,7 @@ export const payerCommands: Commands = {
       },
     },
   },
-  jobs: {
-    about: 'The payments in the job store, whoever submitted them.',
-    below: {
-      list: {
-        about: 'Print every payment, the newest first. Needs no running agent.',
-        options: { ...jobFilter, ...json },
-        load: async () => (await import('./commands/payer/payer-commands.ts')).runListJobs,
-      },
-      show: {
-        about: 'Print a payment: its stages with their times, and why it waits.',
-        args: { '<key>': 'Idempotency-Key' },
-        options: json,
-        load: async () => (await import('./commands/payer/payer-commands.ts')).runShowJob,
-      },
-      export: {
-        about:
-          'Write a table with a line for each payee: amount, state, note, transaction, time of the block. Moves no money.',
-        args: { '[key or label]': 'of one payment; default: all that the filter leaves' },
-        options: { ...jobFilter, ...exportFile },
-        load: async () => (await import('./commands/payer/payer-commands.ts')).runExport,
-      },
-    },
-  },
-  receipts: {
-    about: 'Write a payslip (PDF) for each payee, with its signed disclosure in it, and a summary.',
-    args: { '<key or label>': 'of a payment' },
-    options: {
-      '--out <folder>': required(once('the folder of the receipts')),
-      ...payRunPlace,
-      ...booksFile,
-      '--font <file>': once('of payslips; default: Roboto, with Latin, Greek and Cyrillic'),
-      '--days <n>': { about: 'days after which the disclosures prove nothing', initial: '3650' },
-      '--memos': 'the disclosures prove the memos too',
-    },
-    load: async () => (await import('./commands/payer/receipts-command.ts')).runReceipts,
-  },
+  ...booksCommands,
   roster: {
     about: 'The file of a payment.',
     below: {

@@ -31,6 +31,8 @@ export const errors = [
         'The day until which held-back people are paid has passed. Run `disburse` again with a later `--until`.',
       pay_run_job_lost:
         'The agent does not know a job of this pay run. Check the chain before you pay that part again.',
+      statement_incomplete:
+        'The statement could lack a payment of its period. Do what the message says, and write it again.',
     },
   },
   {

@@ -66,6 +66,11 @@ export { checkRecipients, type RecipientsOptions } from './commands/recipients.t
 export { type RedeliverOptions, redeliver } from './commands/redeliver.ts';
 export { type ResumeOptions, resumePayRun } from './commands/resume.ts';
 export {
+  type StatementCommand,
+  type StatementPorts,
+  writeStatement,
+} from './commands/statement.ts';
+export {
   beginTenancy,
   listTenancyKeys,
   type NewTenancyOptions,

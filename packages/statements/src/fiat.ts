@@ -58,3 +58,16 @@ export function formatFiat(amount: bigint, currency: string): string {
   const cut = text.length - digits;
   return digits === 0 ? text : `${text.slice(0, cut)}.${text.slice(cut)}`;
 }
+
+/** As {@link formatFiat} writes it; digits after the point may be missing. @returns in the smallest unit of the currency. @throws PoolError `invalid_request` */
+export function parseFiat(text: string, currency: string): bigint {
+  const digits = digitsOfCurrency(currency);
+  const [, whole = '', fraction = ''] = /^(0|[1-9][0-9]{0,14})(?:\.([0-9]+))?$/.exec(text) ?? [];
+  if (whole === '' || fraction.length > digits) {
+    throw new PoolError(
+      'invalid_request',
+      `an amount in ${currency} has at most ${digits} digits after the point and nothing between thousands, for example ${formatFiat(123456n, currency)}`,
+    );
+  }
+  return BigInt(whole + fraction.padEnd(digits, '0'));
+}

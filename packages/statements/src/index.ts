@@ -4,7 +4,7 @@
  * @module
  */
 
-export { convertAmount, type FiatRate, formatFiat, parseFiatRate } from './fiat.ts';
+export { convertAmount, type FiatRate, formatFiat, parseFiat, parseFiatRate } from './fiat.ts';
 export {
   createStatementDocument,
   encodeStatementCsv,

@@ -94,7 +94,8 @@ export async function collectLines(
   return { lines: timed.filter((line) => isInPeriod(line.timeMs, options)), isWhole };
 }
 
-function listKnownLines(
+/** Of payments in the job store, without the times of their blocks. @param key - absent: all that the filter leaves */
+export function listKnownLines(
   key: string | undefined,
   stored: readonly StoredPayment[],
   books: Pick<Books, 'readChains'>,

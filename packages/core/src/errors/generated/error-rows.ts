@@ -186,6 +186,7 @@ export const errorRows = {
   'spender_not_admitted': { status: 403 },
   'stale_generation': { status: 409 },
   'stalled': { retry: true },
+  'statement_incomplete': { status: 409, exit: 2 },
   'stopping': { status: 503, retry: true },
   'store_damaged': { status: 500 },
   'tenancy_unreadable': { status: 503 },
