@@ -12,6 +12,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { assertFormToken, assertOwnFetch, assertOwnForm, requireLoopback } from './access/guard.ts';
 import type { ConsoleApp, ConsoleContext, ConsoleDeps, ConsoleEnv } from './access/ports.ts';
 import { createSessions, type Session } from './access/sessions.ts';
+import { addBooksRoutes } from './books-routes.ts';
 import { addDraftRoutes } from './draft-routes.ts';
 import { assets } from './pages/assets.ts';
 import { placeOf, root } from './pages/layout.ts';
@@ -72,6 +73,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const work = { drafts: createDrafts(), payments: createPayments(deps) };
   addDraftRoutes(app, deps, work);
   addRunRoutes(app, deps, work);
+  addBooksRoutes(app, deps, work.drafts);
   addReleaseRoutes(app, deps);
   app.all('*', () => {
     throw notFound();

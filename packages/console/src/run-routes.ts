@@ -5,22 +5,23 @@
  */
 import { isPoolError, PoolError } from '@pool/core';
 import {
-  exportLines,
+  computePayRunDigest,
   inspectPayRuns,
   type JobTrace,
   locateSkipped,
   type NamedPayRun,
   type PayRunView,
   pickRows,
+  readFurtherColumns,
 } from '@pool/pay-run';
 import type { ConsoleApp, ConsoleDeps } from './access/ports.ts';
 import { renderNewRun } from './pages/new-run.ts';
 import { type RunReleases, renderRun } from './pages/run.ts';
 import { pathOfRun, type RunFilter, renderRunList } from './pages/run-list.ts';
-import type { Drafts } from './runs/drafts.ts';
+import type { Draft, Drafts } from './runs/drafts.ts';
 import type { Payments } from './runs/payments.ts';
 import { listWaiting } from './runs/releases.ts';
-import { readDraft } from './runs/review.ts';
+import { createPlan, readDraft } from './runs/review.ts';
 import { standings } from './runs/standing.ts';
 
 /** Pay runs of one list. The agent is asked about each. */
@@ -58,24 +59,12 @@ export function addRunRoutes(
 
   app.get('/:place/runs/:chain/:token/:label', async (c) => {
     const { view, note } = await findRun(c.req.param());
+    const draft = drafts.findOf(view);
     const page = {
       ...{ view, note, traces: await readTraces(view), releases: await readReleases(view) },
-      ...{ stop: payments.findStop(view), draft: drafts.findOf(view) },
+      ...{ stop: payments.findStop(view), draft, nameOf: createNames(view, draft) },
     };
     return c.html(renderRun(c.get('session'), page, payer));
-  });
-
-  app.get('/:place/runs/:chain/:token/:label/payees.csv', async (c) => {
-    const { chain, token, label } = c.req.param();
-    const lines: string[] = [];
-    const { terminal } = createNote();
-    const out = (text: string): void => void lines.push(text);
-    await exportLines(label, payer, { chain, token }, { out, terminal });
-    return c.body(`${lines.join('\n')}\n`, 200, {
-      'content-type': 'text/csv; charset=utf-8',
-      // Labels have no character that a header could not have.
-      'content-disposition': `attachment; filename="${label}-payees.csv"`,
-    });
   });
 
   // The rows of those who were skipped, for a pay run of their own.
@@ -149,6 +138,27 @@ export function addRunRoutes(
     }
     return traces;
   }
+}
+
+/** Names of payees, from a roster that was sent. */
+function createNames(view: PayRunView, draft: Draft | undefined): (wallet: string) => string {
+  const roster = draft && readDraft(draft);
+  if (
+    draft === undefined ||
+    roster?.kind !== 'roster' ||
+    computePayRunDigest(createPlan(draft, roster)) !== view.record.digest
+  ) {
+    return () => '';
+  }
+  const further = readFurtherColumns(draft.text);
+  const names = new Map(
+    roster.entries.map(({ recipientAddress, line = 0 }) => {
+      const columns = Object.entries(further.get(line) ?? {});
+      const [, name = ''] = columns.find(([column]) => column.toLowerCase() === 'name') ?? [];
+      return [recipientAddress.toLowerCase(), name];
+    }),
+  );
+  return (wallet) => names.get(wallet.toLowerCase()) ?? '';
 }
 
 /** What a command would write beside its outcome. */

@@ -31,7 +31,15 @@ export {
   type SpendOrder,
 } from './agent/spend-client.ts';
 export { nameState, type PayRunView } from './books/pay-run-view.ts';
-export { type Receipts, type ReceiptsInput, writeReceipts } from './books/receipts.ts';
+export { listPaymentLines } from './books/payment-lines.ts';
+export {
+  nameReceipt,
+  type ReceiptFile,
+  type Receipts,
+  type ReceiptsInput,
+  renderReceipts,
+  writeReceipts,
+} from './books/receipts.ts';
 export { type JobFilter, selectPayments } from './books/select-payments.ts';
 export {
   listStoredPayments,
@@ -143,6 +151,7 @@ export {
 export { chooseFormat, sumAmounts } from './roster/roster-amount.ts';
 export { parseRoster, type Roster, type RosterEntry } from './roster/roster-csv.ts';
 export { decodeRoster, isStandardInput, readRosterText } from './roster/roster-file.ts';
+export { readFurtherColumns } from './roster/roster-further.ts';
 export { rosterTemplate } from './roster/roster-template.ts';
 export { type AmountRules, readTypedAmounts, type TypedAmount } from './roster/typed-amount.ts';
 export { encodeWrongRows, pickRows } from './roster/wrong-rows.ts';

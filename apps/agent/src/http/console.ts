@@ -8,6 +8,7 @@ import { type ConsoleDeps, createConsole } from '@pool/console';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { createAgentClient, urlOf } from '@pool/pay-run';
+import { defaultDays, openDisclosures } from '../commands/payer/payslip-disclosures.ts';
 import type { Config } from '../config/config.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { findPeople } from '../state/invited-people.ts';
@@ -42,6 +43,8 @@ export function addConsole(
       invitations: { find: (text) => findPeople(config.home, text) },
     },
     releases,
+    openDisclosures: (paid) =>
+      openDisclosures(config, paid, { days: defaultDays, withMemos: false }),
     monotonicMs: () => performance.now(),
   });
   app.post('/console/logins', (c) => {

@@ -20,9 +20,12 @@ export function openTestConsole({
   pollMs = 1,
   chains = {},
   releases,
+  openDisclosures,
   ...options
 }: Parameters<typeof createTestPayRun>[0] &
-  Pick<ConsoleDeps, 'pollMs' | 'releases'> & { readonly chains?: object } = {}) {
+  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures'>> & {
+    readonly chains?: object;
+  } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const world = createTestPayRun(options, openPayRunLedger(payRunLedgerPath(home)));
@@ -54,7 +57,10 @@ export function openTestConsole({
       close: () => undefined,
     }),
   };
-  const pages = createConsole({ payer, releases, monotonicMs: () => clock.monotonicMs, pollMs });
+  const pages = createConsole({
+    ...{ payer, releases, openDisclosures, pollMs },
+    monotonicMs: () => clock.monotonicMs,
+  });
   onTestFinished(() => pages.close());
   world.app.route('/console', pages.app as never);
   const send = async (path: string, init: RequestInit = {}, from = here): Promise<Response> =>

@@ -30,6 +30,7 @@ it('shows a pay run with each payee, its reason and its table', async () => {
   }
   expect(page).toContain('0.001001 USDC');
   expect(page).not.toContain('data-live');
+  expect(page).toMatch(/2026-11\/1\.1<[\s\S]*0x(?:5c){32}</);
   const table = await get('runs/anvil/USDC/2026-11/payees.csv');
   expect(table.headers.get('content-disposition')).toBe(
     'attachment; filename="2026-11-payees.csv"',

@@ -6,7 +6,8 @@
 import type { ShellEnv } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
 import type { ReleaseDeps } from '@pool/operations';
-import type { Books, Payer } from '@pool/pay-run';
+import type { Books, Payer, ReceiptsInput } from '@pool/pay-run';
+import type { StatementLine } from '@pool/statements';
 import type { Context, Hono } from 'hono';
 import type { Session } from './sessions.ts';
 
@@ -15,11 +16,18 @@ export type ConsoleDeps = {
   readonly payer: Books & Pick<Payer, 'chain' | 'withChecks'>;
   /** Its release policy and log, with the store of its jobs. Absent: it has no policy, and nothing waits for people. */
   readonly releases?: (ReleaseDeps & { readonly store: JobStore }) | undefined;
+  /**
+   * Opens what payslips need of the agent: the signed disclosure of each payment. Absent: it makes none.
+   * @param paid - lines of one pay run
+   */
+  readonly openDisclosures?: ((paid: readonly StatementLine[]) => Promise<Disclosures>) | undefined;
   /** Of a clock that is never set back, for the ends of logins and sessions. */
   readonly monotonicMs: () => number;
   /** Pause between two readings of a job, milliseconds. Default: that of the commands. */
   readonly pollMs?: number;
 };
+
+export type Disclosures = Pick<ReceiptsInput, 'payer' | 'disclose'> & { close(): void };
 
 /** Fields of a form. */
 export type Form = Readonly<Record<string, unknown>>;

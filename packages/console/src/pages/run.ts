@@ -10,6 +10,7 @@ import {
   formatMinute,
   formatSeconds,
   type JobTrace,
+  listPaymentLines,
   nameState,
   type Payer,
   type PayRunView,
@@ -35,6 +36,8 @@ export type RunPage = {
   /** Its roster, if the console has it. */
   readonly draft: Draft | undefined;
   readonly releases: RunReleases;
+  /** In the column `name` of the roster, by wallet. Empty: nobody knows it. */
+  nameOf(wallet: string): string;
 };
 
 /** What people have to do with a pay run. */
@@ -67,10 +70,9 @@ ${isRunning ? html`<noscript><p><a href="${path}">Load this page again</a></p></
     body: html`${note === '' ? '' : html`<div class="warning" role="status"><p>${note}</p></div>`}
 ${isRunning ? html`<div data-live role="status">${state}</div><div data-live>${renderWaiting(session, page.releases)}</div>` : state}
 ${renderActions(session, page)}
-${renderPayees(view, payer)}
+${renderPayees(session, page, payer)}
 ${page.releases.entries.length === 0 ? '' : html`<h2>Prepared and released</h2>${renderEntries(page.releases.entries.toReversed(), payer)}`}
-<h2>Downloads</h2>
-<p><a href="${path}/payees.csv" download>A line for each payee (CSV)</a></p>`,
+${renderDownloads(session, page)}`,
   });
 }
 
@@ -135,24 +137,51 @@ function nameStage(stage: string): string {
   return stage.replaceAll('-', ' ');
 }
 
-function renderPayees(view: PayRunView, payer: Pick<Payer, 'readChains'>): Html | '' {
-  const rows = view.parts.flatMap(({ job, isUnseen }) => [
-    ...(job?.result?.notes ?? []).map(
-      ({ recipientAddress, amount }) => html`<tr>
-<td class="code">${recipientAddress}</td>
-<td class="number">${formatAmount(BigInt(amount), view, payer)}</td>
-<td>${nameState(job, isUnseen)}</td>
+function renderPayees(
+  session: Session,
+  { view, nameOf }: RunPage,
+  payer: Pick<Payer, 'readChains'>,
+): Html | '' {
+  const { chain, token, payRun, parts } = view;
+  const path = pathOfRun(session, view);
+  const lines = parts.flatMap(({ part, key, job, isUnseen }) =>
+    listPaymentLines({
+      ...{ state: nameState(job, isUnseen), chain, unit: { symbol: token }, key, job },
+      ...{ place: { payRun, part }, entries: [] },
+    }),
+  );
+  const rows = lines.map(
+    ({ reference = '', wallet = '', amount, state, reason, txHash = '', commitment }) => html`<tr>
+<th scope="row">${reference}</th>
+<td>${nameOf(wallet)}</td>
+<td class="code">${wallet}</td>
+<td class="number">${amount === undefined ? '' : formatAmount(BigInt(amount), view, payer)}</td>
+<td>${state}${state === 'skipped' ? `: ${reason?.replace(/^[a-z_-]+: recipients\[[0-9]+\]: /, '')}` : ''}</td>
+<td class="code">${txHash}</td>
+<td>${state === 'paid' && commitment !== undefined ? html`<a href="${path}/payslips/${commitment}" download aria-label="Payslip ${reference}">PDF</a>` : ''}</td>
 </tr>`,
-    ),
-    ...(job?.result?.skipped ?? []).map(
-      ({ recipientAddress, message }) => html`<tr>
-<td class="code">${recipientAddress}</td>
-<td></td>
-<td>skipped: ${message.replace(/^recipients\[[0-9]+\]: /, '')}</td>
-</tr>`,
-    ),
-  ]);
+  );
+  const heads = ['Reference', 'Name', 'Wallet', 'Amount', 'State', 'Transaction', 'Payslip'];
   return rows.length === 0
     ? ''
-    : html`<h2>Payees</h2>${renderTable('What became of each payee', ['Wallet', 'Amount', 'State'], rows)}`;
+    : html`<h2>Payees</h2>${renderTable('What became of each payee', heads, rows)}`;
+}
+
+/** The roster adds its further columns. The console has it until it is removed, or the agent ends. */
+function renderDownloads(session: Session, { view, draft }: RunPage): Html {
+  const hasPaid = summarizeRun(view).paidRecipients > 0;
+  return html`<h2>Downloads</h2>
+<form method="post" action="${pathOfRun(session, view)}/files" enctype="multipart/form-data">
+${renderFormToken(session)}
+<label for="as">What to download</label>
+<select id="as" name="as">
+<option value="csv">A line for each payee, for a spreadsheet (CSV)</option>
+<option value="json">A line for each payee, for a program (JSON)</option>
+${hasPaid ? html`<option value="payslips">A payslip for each payee, with a summary (ZIP of PDFs)</option>` : ''}
+</select>
+<label for="roster">The roster as it was sent</label>
+<p class="faint" id="roster-help">${draft === undefined ? 'With it, names and further columns are in the files.' : 'The console has it: names and further columns are in the files. Choose a file only to take another copy.'}</p>
+<input id="roster" name="roster" type="file" accept=".csv,.txt,.tsv,text/csv" aria-describedby="roster-help">
+<div class="actions"><button class="plain">Download</button></div>
+</form>`;
 }

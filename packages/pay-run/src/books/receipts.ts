@@ -14,8 +14,6 @@ import { createDurableFile } from '@pool/storage';
 export type ReceiptsInput = StatementOptions & {
   /** Of the run, for people. */
   readonly title: string;
-  /** Path. Made if it does not exist. */
-  readonly folder: string;
   readonly lines: readonly StatementLine[];
   readonly payer: string;
   readonly font: DocumentFont;
@@ -23,51 +21,72 @@ export type ReceiptsInput = StatementOptions & {
   disclose(line: StatementLine): Promise<string>;
 };
 
+/** Payees who have no payslip, with the reason. */
+type Refused = { readonly line: StatementLine; readonly reason: string };
+
 export type Receipts = {
   readonly written: number;
   /** They were there. */
   readonly kept: number;
-  /** Payees who have no payslip, with the reason. */
-  readonly refused: readonly { readonly line: StatementLine; readonly reason: string }[];
+  readonly refused: readonly Refused[];
 };
 
-/** @throws PoolError `file_not_written`, and those of `disclose` except a text that the font cannot show */
-export async function writeReceipts(input: ReceiptsInput): Promise<Receipts> {
-  const { folder, lines, title, disclose, ...options } = input;
-  makeFolder(folder);
-  let written = 0;
-  let kept = 0;
-  const refused: { line: StatementLine; reason: string }[] = [];
-  const write = (name: string, content: string | Buffer): void => {
-    if (createDurableFile(join(folder, name), content)) {
-      written += 1;
-    } else {
-      kept += 1;
-    }
-  };
+export type ReceiptFile =
+  | { readonly kind: 'file'; readonly name: string; readonly content: string | Buffer }
+  | { readonly kind: 'kept' }
+  | ({ readonly kind: 'refused' } & Refused);
+
+/**
+ * One file after the other, so that a large run needs little memory.
+ * @param isThere - a payslip of this name is not made again
+ * @throws the errors of `disclose` except a text that the font cannot show
+ */
+export async function* renderReceipts(
+  input: ReceiptsInput,
+  isThere: (name: string) => boolean = () => false,
+): AsyncGenerator<ReceiptFile> {
+  const { lines, title, disclose, ...options } = input;
   for (const line of lines.filter(({ state }) => state === 'paid')) {
-    const name = nameFile(line);
-    if (existsSync(join(folder, name))) {
-      kept += 1;
+    const name = nameReceipt(line);
+    if (isThere(name)) {
+      yield { kind: 'kept' };
       continue;
     }
     const disclosure = await disclose(line);
     try {
-      write(name, await renderPayslip(line, disclosure, options));
+      yield { kind: 'file', name, content: await renderPayslip(line, disclosure, options) };
     } catch (error) {
       if (!isPoolError(error) || error.code !== 'invalid_request') {
         throw error;
       }
-      refused.push({ line, reason: error.message });
+      yield { kind: 'refused', line, reason: error.message };
     }
   }
-  write('summary.csv', encodeStatementCsv(lines, options));
-  write('summary.pdf', await renderSummary(title, lines, options));
+  yield { kind: 'file', name: 'summary.csv', content: encodeStatementCsv(lines, options) };
+  const content = await renderSummary(title, lines, options);
+  yield { kind: 'file', name: 'summary.pdf', content };
+}
+
+/** @param folder - path. Made if it does not exist. @throws PoolError `file_not_written`, and those of {@link renderReceipts} */
+export async function writeReceipts(input: ReceiptsInput, folder: string): Promise<Receipts> {
+  makeFolder(folder);
+  let written = 0;
+  let kept = 0;
+  const refused: Refused[] = [];
+  for await (const file of renderReceipts(input, (name) => existsSync(join(folder, name)))) {
+    if (file.kind === 'refused') {
+      refused.push(file);
+    } else if (file.kind === 'file' && createDurableFile(join(folder, file.name), file.content)) {
+      written += 1;
+    } else {
+      kept += 1;
+    }
+  }
   return { written, kept, refused };
 }
 
 /** The commitment makes it unique. */
-function nameFile({ reference = 'payslip', commitment = '' }: StatementLine): string {
+export function nameReceipt({ reference = 'payslip', commitment = '' }: StatementLine): string {
   const words = reference.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-60);
   return `${words.replace(/^\.+/, '')}-${commitment.slice(2, 18)}.pdf`;
 }

@@ -35,6 +35,8 @@ export type ExportOptions = JobFilter & {
   readonly format?: 'csv' | 'json';
   /** Path of the roster as it was sent. */
   readonly roster?: string;
+  /** The roster itself, as it was sent. Instead of its path. */
+  readonly rosterText?: string | undefined;
   /** As {@link parseFiatRate} reads it. */
   readonly fiat?: string;
   /** Path of a new file. Absent: standard output. */
@@ -129,17 +131,18 @@ async function listLabelLines(
     readonly stored: readonly StoredPayment[];
   },
   books: Books,
-  options: Pick<ExportOptions, 'roster' | 'chain' | 'token'>,
+  options: Pick<ExportOptions, 'roster' | 'rosterText' | 'chain' | 'token'>,
   { terminal }: Pick<Output, 'terminal'>,
 ): Promise<Collected> {
   const main = findOne(label, known.all, options);
   const { token: symbol, decimals } = resolveTarget(main, { ...books, chain: main.chain });
   const unit = { symbol, decimals };
-  const { roster: path } = options;
+  const { roster: path, rosterText } = options;
+  const text = rosterText ?? (path === undefined ? undefined : readRosterText(path));
   const roster =
-    path === undefined
+    text === undefined
       ? undefined
-      : readPaidRoster(readRosterText(path), main, unit, createReadInvited(books.invitations));
+      : readPaidRoster(text, main, unit, createReadInvited(books.invitations));
   const { lines, unlisted } = await listPayRunLines(main, known.all, {
     ...{ client: books.openAgent(), stored: known.stored, unit, roster },
     invitations: books.invitations,

@@ -5,23 +5,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { PoolError } from '@pool/core';
-import {
-  type Books,
-  collectLines,
-  exitCodes,
-  listPaidInsertions,
-  type Output,
-  writeReceipts,
-} from '@pool/pay-run';
-import { parseFiatRate, type StatementLine } from '@pool/statements';
+import { type Books, collectLines, exitCodes, type Output, writeReceipts } from '@pool/pay-run';
+import { parseFiatRate } from '@pool/statements';
 import { loadDefaultFont, parseFont } from '@pool/statements/pdf';
-import { createDisclosureContent, serializeDisclosure } from '@pool/wallet';
 import { createEvmRecords } from '@pool/wallet/evm';
-import { systemClock } from '@pool/wallet/node';
 import { readConfig } from '../../config/config.ts';
-import { findChain, findToken } from '../../services/holder/spend-place.ts';
-import { readPurpose, signDisclosure } from '../keeping/disclose-command.ts';
 import { openLedgerOwner } from './payer-commands.ts';
+import { openDisclosures } from './payslip-disclosures.ts';
 
 export type ReceiptsOptions = {
   readonly out: string;
@@ -55,42 +45,19 @@ export async function runReceipts(
   if (first === undefined) {
     throw new PoolError('not_found', `nobody was paid by ${name}, so there is no receipt`);
   }
-  const { chain, token: symbol } = first;
-  const { settings } = findChain(config, chain);
-  const { chainId, pool } = settings;
-  const token = findToken(symbol, settings);
-  const records = createRecords(settings);
+  const disclosures = await openDisclosures(
+    config,
+    paid,
+    { days: options.days, withMemos: options.memos === true },
+    createRecords,
+  );
   try {
-    const { payer, insertions } = await listPaidInsertions(
-      config,
-      {
-        ...{ transactions: [], commitments: [], range: { from: undefined, to: undefined } },
-        ...{ jobs: [...new Set(paid.flatMap(({ jobKey }) => jobKey ?? []))], payRun: undefined },
-        withMemos: options.memos === true,
-      },
-      { chain, chainId, pool, symbol, token },
-      records,
-    );
-    const disclose = async ({ commitment, reference }: StatementLine): Promise<string> => {
-      const shown = insertions.flatMap((insertion) => {
-        const payments = insertion.payments.filter((payment) => payment.commitment === commitment);
-        return payments.length === 0 ? [] : [{ ...insertion, payments }];
-      });
-      const purpose = readPurpose({
-        purpose: `payslip ${reference}`.slice(0, 111),
-        days: options.days,
-      });
-      const parties = { settings, token, role: 'payer', discloser: payer } as const;
-      const content = createDisclosureContent(purpose, parties, shown, systemClock.nowMs());
-      return serializeDisclosure({
-        ...content,
-        signature: await signDisclosure(content, config, chain),
-      });
-    };
     const title = `Receipts of ${first.payRun ?? name}`;
-    const { written, kept, refused } = await writeReceipts({
-      ...{ title, folder: options.out, lines, payer, font, fiat, disclose },
-    });
+    const { payer, disclose } = disclosures;
+    const { written, kept, refused } = await writeReceipts(
+      { title, lines, payer, font, fiat, disclose },
+      options.out,
+    );
     for (const { line, reason } of refused) {
       output.terminal.write(`no payslip for ${line.reference}: ${reason}\n`);
     }
@@ -99,7 +66,7 @@ export async function runReceipts(
     );
     return refused.length === 0 ? exitCodes.ok : exitCodes.error;
   } finally {
-    records.close();
+    disclosures.close();
   }
 }
 
