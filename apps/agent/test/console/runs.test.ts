@@ -35,7 +35,7 @@ it('shows a pay run with each payee, its reason and its table', async () => {
   expect(table.headers.get('content-disposition')).toBe(
     'attachment; filename="2026-11-payees.csv"',
   );
-  expect((await table.text()).split('\r\n')).toHaveLength(3);
+  expect((await table.text()).trimEnd().split('\r\n')).toHaveLength(3);
   expect((await get('runs/anvil/USDC/2026-12')).status).toBe(404);
   world.state.verdict = () => 'failed';
   await world.split({ payRun: 'second' });
