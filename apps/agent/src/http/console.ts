@@ -8,9 +8,9 @@ import { type ConsoleDeps, createConsole } from '@pool/console';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { createAgentClient, urlOf } from '@pool/pay-run';
-import { defaultDays, openDisclosures } from '../commands/payer/payslip-disclosures.ts';
 import type { Config } from '../config/config.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
+import { defaultDays, openDisclosures } from '../services/payslip-disclosures.ts';
 import { findPeople } from '../state/invited-people.ts';
 import { readBearer } from './bearer.ts';
 

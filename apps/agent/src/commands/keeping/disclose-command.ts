@@ -4,13 +4,7 @@
  *
  * @module
  */
-import {
-  type Disclosure,
-  type DisclosureContent,
-  type EvmChainSettings,
-  type Hex,
-  PoolError,
-} from '@pool/core';
+import { type Disclosure, type EvmChainSettings, PoolError } from '@pool/core';
 import {
   exitCodes,
   type HolderClient,
@@ -18,18 +12,13 @@ import {
   type Output,
   writeNewFile,
 } from '@pool/pay-run';
-import { assertSigns, createLocalKeySigner, createSignRequest, openHolder } from '@pool/signers';
-import {
-  createDisclosureContent,
-  type DisclosureChoice,
-  type DisclosurePurpose,
-  serializeDisclosure,
-} from '@pool/wallet';
+import { assertSigns, openHolder } from '@pool/signers';
+import { createDisclosureContent, type DisclosureChoice, serializeDisclosure } from '@pool/wallet';
 import { createEvmRecords, discloseReceived, type ReceivedSources } from '@pool/wallet/evm';
-import { systemClock } from '@pool/wallet/node';
-import { type Config, readConfig } from '../../config/config.ts';
+import { readConfig } from '../../config/config.ts';
 import { createDeliveries } from '../../services/holder/served-notes.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
+import { readPurpose, signDisclosure } from '../../services/sign-disclosure.ts';
 import { openClient } from '../holder/balance-command.ts';
 import { parseRange, type RangeOptions } from '../holder/history-range.ts';
 
@@ -149,19 +138,6 @@ function readChoice(options: DiscloseOptions): DisclosureChoice {
   };
 }
 
-export function readPurpose({
-  purpose,
-  days,
-  challenge,
-}: Pick<DiscloseOptions, 'purpose' | 'days' | 'challenge'>): DisclosurePurpose & {
-  readonly nowMs: number;
-} {
-  if (!/^[1-9][0-9]{0,4}$/.test(days)) {
-    throw refuse('--days: give the number of days after which the document proves nothing');
-  }
-  return { purpose, days: Number(days), challenge, nowMs: systemClock.nowMs() };
-}
-
 /** Writes the signed document to a new file that its owner alone can read. @returns the exit code */
 function writeDisclosure(
   document: Disclosure,
@@ -185,38 +161,6 @@ function writeDisclosure(
     ].join('\n'),
   );
   return exitCodes.ok;
-}
-
-/** With the key of who paid. @throws PoolError `wallet_mismatch` */
-export async function signDisclosure(
-  content: DisclosureContent,
-  config: Config,
-  chain: string,
-): Promise<Hex> {
-  const { funderPrivateKey, holder: holderConfig, chainsFile } = config;
-  if (funderPrivateKey !== undefined) {
-    const allow = { kinds: ['disclosure' as const] };
-    const signer = createLocalKeySigner({ privateKey: funderPrivateKey, allow });
-    const expectedSigner = await signer.address();
-    if (expectedSigner === content.discloser) {
-      const payload = { content };
-      const outcome = await signer.submit(
-        createSignRequest({ kind: 'disclosure', payload, expectedSigner }),
-      );
-      if (outcome.state === 'signed') {
-        return outcome.signature;
-      }
-    }
-  }
-  assertSigns(holderConfig, 'sign a disclosure');
-  const holder = await openHolder({ chain, chainsFile, holder: holderConfig });
-  if (holder.address !== content.discloser) {
-    throw new PoolError(
-      'wallet_mismatch',
-      `${content.discloser} paid, and this configuration has no key of it: a disclosure is signed by who paid. Set DISBURSE_FUNDER_PRIVATE_KEY or DISBURSE_HOLDER_PRIVATE_KEY to its key`,
-    );
-  }
-  return await holder.signer.signDisclosure(content);
 }
 
 function refuse(message: string): PoolError {

@@ -10,8 +10,8 @@ import { parseFiatRate } from '@pool/statements';
 import { loadDefaultFont, parseFont } from '@pool/statements/pdf';
 import { createEvmRecords } from '@pool/wallet/evm';
 import { readConfig } from '../../config/config.ts';
+import { openDisclosures } from '../../services/payslip-disclosures.ts';
 import { openLedgerOwner } from './payer-commands.ts';
-import { openDisclosures } from './payslip-disclosures.ts';
 
 export type ReceiptsOptions = {
   readonly out: string;

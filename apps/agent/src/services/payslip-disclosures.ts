@@ -9,9 +9,9 @@ import type { StatementLine } from '@pool/statements';
 import { createDisclosureContent, serializeDisclosure } from '@pool/wallet';
 import { createEvmRecords } from '@pool/wallet/evm';
 import { systemClock } from '@pool/wallet/node';
-import type { Config } from '../../config/config.ts';
-import { findChain, findToken } from '../../services/holder/spend-place.ts';
-import { readPurpose, signDisclosure } from '../keeping/disclose-command.ts';
+import type { Config } from '../config/config.ts';
+import { findChain, findToken } from './holder/spend-place.ts';
+import { readPurpose, signDisclosure } from './sign-disclosure.ts';
 
 /** Days after which a disclosure proves nothing, unless the user says otherwise. */
 export const defaultDays = '3650';
