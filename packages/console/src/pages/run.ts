@@ -158,7 +158,7 @@ function renderPayees(
 <td class="number">${amount === undefined ? '' : formatAmount(BigInt(amount), view, payer)}</td>
 <td>${state}${state === 'skipped' ? `: ${reason?.replace(/^[a-z_-]+: recipients\[[0-9]+\]: /, '')}` : ''}</td>
 <td class="code">${txHash}</td>
-<td>${state === 'paid' && commitment !== undefined ? html`<a href="${path}/payslips/${commitment}" download aria-label="Payslip ${reference}">PDF</a>` : ''}</td>
+<td>${state === 'paid' && commitment !== undefined ? html`<a href="${path}/payslips/${commitment}" download aria-label="PDF of the payslip ${reference}">PDF</a>` : ''}</td>
 </tr>`,
   );
   const heads = ['Reference', 'Name', 'Wallet', 'Amount', 'State', 'Transaction', 'Payslip'];
