@@ -68,7 +68,9 @@ export function encodeCamt053(statement: BankStatement): {
   const entries = [
     ...deposits.map(createDepositEntry),
     ...batches.map((lines) => createBatchEntry(lines, statement)),
-  ].toSorted((one, other) => (timeOf(one) < timeOf(other) ? -1 : 1));
+  ].toSorted(
+    (one, other) => Number(timeOf(one) > timeOf(other)) - Number(timeOf(one) < timeOf(other)),
+  );
   const credits = entries.filter(({ kind }) => kind === 'CRDT');
   const debits = entries.filter(({ kind }) => kind === 'DBIT');
   const closing = opening + sum(credits) - sum(debits);

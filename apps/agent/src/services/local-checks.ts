@@ -34,8 +34,9 @@ export async function withLocalChecks<T>(
   const parts = await createParts(config);
   const pins = openEvidencePins(':memory:');
   const { paidKeys, close } = await openRecordedKeys(config);
-  const releases = await findReleases(config, parts.contexts);
+  let releases: Awaited<ReturnType<typeof findReleases>>;
   try {
+    releases = await findReleases(config, parts.contexts);
     const { vended, failure } = await askBootstrap(() => parts.edge.bootstrap());
     const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
     parts.gates.update(vended?.gate);

@@ -65,6 +65,7 @@ it.each([
   [{ to: '2026-12-03T00:00:00Z' }, /^--to: the period has not ended/],
   [{ account: '' }, /^--account/],
   [{ account: 'x'.repeat(35) }, /^--account/],
+  [{ funder: '0x1234' }, /^--funder: give the address/],
   [{ token: 'DAI' }, /^--token: the settings have no token DAI on anvil/],
   [{ opening: '1.001' }, /at most 2 digits/],
   [{ opening: '0.19' }, /0\.01 EUR more than the account had/],

@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { type EvmAddress, type EvmChainSettings, PoolError, parseHex32 } from '@pool/core';
+import {
+  type EvmAddress,
+  type EvmChainSettings,
+  isEvmAddress,
+  PoolError,
+  parseHex32,
+} from '@pool/core';
 import { formatFiat, parseFiat, parseFiatRate } from '@pool/statements';
 import { type Deposit, encodeCamt053, type PaidLine } from '@pool/statements/camt053';
 import type { EvmRecords } from '@pool/wallet/evm';
@@ -63,6 +69,9 @@ export async function writeStatement(
   }
   if (!/^[\x20-\x7e]{1,34}$/.test(command.account)) {
     throw refuse('--account', 'an account has 1 to 34 ASCII characters');
+  }
+  if (command.funder !== undefined && !isEvmAddress(command.funder)) {
+    throw refuse('--funder', 'give the address of the account that paid: 0x and 40 hex digits');
   }
   const opening = parseFiat(command.opening, fiat.currency);
   const deposits = command.deposit.map((text) => parseDeposit(text, fiat.currency, fromMs, toMs));
