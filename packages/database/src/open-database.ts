@@ -98,7 +98,7 @@ async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Prom
   if (Math.max(0, ...done) > newest) {
     throw new PoolError(
       'database_refused',
-      'the database was written by a later version of this program; run that version, or restore a backup from before it',
+      'the database was written by a later version of this program; run that version, or restore the backup from before the upgrade',
     );
   }
   for (const migration of migrations) {

@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isPoolError } from '@pool/core';
 import {
   explainFullDisk,
+  laterVersion,
   makePrivateFile,
   resultCodeOf,
   runInTransaction as run,
@@ -98,10 +99,7 @@ function migrate(database: DatabaseSync): void {
     if (version === 0) {
       database.exec(schema);
     } else if (version !== schemaVersion) {
-      throw new StoreError(
-        'invalid_store',
-        'another version of this program wrote the job store file; use that version or another file',
-      );
+      throw new StoreError('invalid_store', `the job store file: ${laterVersion}`);
     }
     // Added to stores of version 1: without it an earlier program works as well.
     database.exec('CREATE INDEX IF NOT EXISTS job_by_change ON job (scope, updated_at_ms)');

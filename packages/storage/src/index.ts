@@ -8,9 +8,11 @@ export { createDurableFile, replaceDurableFile, syncFolder } from './durable-fil
 export { type FileLock, lockFile } from './file-lock.ts';
 export { explainFullDisk, isCode, resultCodeOf } from './full-disk.ts';
 export {
+  laterVersion,
   makePrivateFile,
   openNamedDatabase,
   openPrivateDatabase,
   type PrivateDatabase,
+  refuseLaterVersion,
   runInTransaction,
 } from './private-database.ts';

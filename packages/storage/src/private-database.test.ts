@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPrivateDatabase } from './private-database.ts';
 
@@ -31,4 +32,19 @@ describe('a database of the agent directory on a full disk', () => {
     expect(database.prepare('SELECT v FROM t').all()).toEqual([{ v: 'kept' }]);
     database.close();
   });
+});
+
+it('refuses a file of a later version, and leaves it as it is', () => {
+  const path = join(home, 'later.sqlite');
+  const later = new DatabaseSync(path);
+  later.exec('CREATE TABLE t (other TEXT); PRAGMA user_version = 1');
+  later.close();
+  const before = readFileSync(path);
+  expect(() => openPrivateDatabase(path, 'CREATE TABLE u (v TEXT) STRICT')).toThrow(
+    expect.objectContaining({
+      code: 'database_refused',
+      message: `${path}: a later version of this program wrote it; run that version, or restore the backup from before the upgrade`,
+    }),
+  );
+  expect(readFileSync(path)).toEqual(before);
 });

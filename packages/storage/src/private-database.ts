@@ -5,10 +5,15 @@
  */
 import { chmodSync, closeSync, existsSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { PoolError } from '@pool/core';
 import { explainFullDisk } from './full-disk.ts';
 
 /** Maximum wait of a statement for another process's write to the same file. The wait also blocks the renewal of leases. */
 const busyTimeoutMs = 1_500;
+
+/** Said of every store that a later version wrote, and that this one does not touch. */
+export const laterVersion =
+  'a later version of this program wrote it; run that version, or restore the backup from before the upgrade';
 
 export type PrivateDatabase = {
   readonly database: DatabaseSync;
@@ -71,15 +76,25 @@ function explainErrors<T extends DatabaseSync | StatementSync>(path: string, tar
 
 /**
  * @param path - a file, made 0600, or `:memory:`
- * @param schema - `CREATE TABLE IF NOT EXISTS` statements
+ * @param schema - `CREATE TABLE IF NOT EXISTS` statements. Tables that this version could not use would have a `PRAGMA user_version` of 1 or more
+ * @throws PoolError `database_refused` for a file of a later version of this program; `disk_full`
  */
 export function openPrivateDatabase(path: string, schema: string): PrivateDatabase {
   const database = openNamedDatabase(path, busyTimeoutMs);
+  refuseLaterVersion(database, path);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
   return {
     database,
     inTransaction: (work) => runInTransaction(database, work),
   };
+}
+
+/** Closes a database whose `user_version` no version up to this one writes. @throws PoolError `database_refused` */
+export function refuseLaterVersion(database: DatabaseSync, path: string): void {
+  if (Number(database.prepare('PRAGMA user_version').get()?.['user_version']) > 0) {
+    database.close();
+    throw new PoolError('database_refused', `${path}: ${laterVersion}`);
+  }
 }
 
 /**

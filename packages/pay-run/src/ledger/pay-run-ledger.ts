@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isPoolError, PoolError } from '@pool/core';
-import { openNamedDatabase, runInTransaction } from '@pool/storage';
+import { openNamedDatabase, refuseLaterVersion, runInTransaction } from '@pool/storage';
 import * as v from 'valibot';
 
 export type PayRunName = {
@@ -152,6 +152,7 @@ export function toNamed(
 
 function openDatabase(path: string): DatabaseSync {
   const database = openNamedDatabase(path, 10_000);
+  refuseLaterVersion(database, path);
   // A rollback journal instead of WAL: one file to keep, and writes are rare. FULL: it must survive a power cut.
   database.exec(`
     PRAGMA synchronous = FULL;

@@ -169,7 +169,7 @@ function migrate(database: DatabaseSync): boolean {
     if (version !== 0) {
       throw new PoolError(
         'ledger_unreadable',
-        'another version of this program wrote the ledger; use that version',
+        'another version of this program wrote the ledger; run that version. Do not vote with a restored ledger before it has the history of the custodian',
       );
     }
     database.exec(ledgerSchema);

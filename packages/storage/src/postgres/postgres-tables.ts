@@ -190,7 +190,7 @@ async function findMissing(
   const done = new Set(rows.map(({ number }) => number));
   if (Math.max(0, ...done) > options.migrations.length) {
     throw refused(
-      'a later version of this program wrote the database; use that version, or another database',
+      'a later version of this program wrote the database; run that version, or restore the backup from before the upgrade',
     );
   }
   return options.migrations.map((_, index) => index + 1).filter((number) => !done.has(number));

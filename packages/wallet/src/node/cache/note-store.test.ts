@@ -282,6 +282,15 @@ describe('the note store', () => {
   });
 });
 
+it('refuses a note store of a later version, and does not discard it', () => {
+  const path = makePath();
+  fill(path);
+  edit(path, 'PRAGMA user_version = 1');
+  expect(() => open(path)).toThrow(expect.objectContaining({ code: 'database_refused' }));
+  edit(path, 'PRAGMA user_version = 0');
+  expect(open(path).discarded).toEqual([]);
+});
+
 describe('a damaged note store', () => {
   it.each<[string, string]>([
     ['an edited amount', editNotes('"amount":"0x1"', '"amount":"0xa"')],
