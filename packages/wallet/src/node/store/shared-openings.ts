@@ -11,7 +11,8 @@ import type { KeptOpenings } from '../../archive/kept-openings.ts';
 import { sealOpenings, unsealOpenings } from './openings-seal.ts';
 import type { OpeningsStore } from './openings-store.ts';
 
-export const openingTable = `create table opening (
+// For an hour of 27 November 2026 the first change of the tables made it too, so it may exist before the second.
+export const openingTable = `create table if not exists opening (
   name bytea primary key,
   paid_at_ms bigint not null,
   nonce bytea not null,
