@@ -22,7 +22,8 @@ export const slowUnitTests: readonly string[] = [
   'apps/agent/src/http/api-fuzz.test.ts',
   'apps/platform/src/api-fuzz.test.ts',
   // A real PostgreSQL server, new clusters, and a production deployment with every kill.
-  'apps/platform/src/database/postgres.test.ts',
+  'apps/platform/src/database/{earlier-versions,postgres}.test.ts',
+  'apps/agent/test/upgrade/earlier-agent.test.ts',
   'packages/{idempotency/src/postgres-store,wallet/src/node/store/shared-state}.test.ts',
   'packages/testkit/src/{embedded-cluster,postgres}.test.ts',
   'tooling/src/production-deployment.test.ts',

@@ -12,6 +12,11 @@ export {
   startAnvil,
 } from './anvil.ts';
 export { callWrapped } from './call-wrapper.ts';
+export {
+  type EarlierStores,
+  listEarlierVersions,
+  unpackEarlierStores,
+} from './earlier-stores.ts';
 export { openEmptyCluster, placeEmptyCluster } from './embedded-cluster.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
 export {
