@@ -1,12 +1,12 @@
-// How every published package is built: ES modules for Node with their type declarations, from the source of each export, from the
-// source of each command the package installs (`bin`), and from each worker thread's own file (`*-worker.ts`, which
-// is written beside the module that starts it). Run from the package's folder.
+// How every published package, and every private one that a service contains, is built: ES modules for Node, with type declarations unless
+// the package is private, from the source of each export, from the source of each command the package installs (`bin`), and from each worker
+// thread's own file (`*-worker.ts`, which is written beside the module that starts it). Run from the package's folder.
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig } from 'tsup';
 import { readManifest } from './src/workspace.ts';
 
-const { bin = {}, exports = {} } = readManifest(process.cwd());
+const { bin = {}, exports = {}, private: isPrivate = false } = readManifest(process.cwd());
 const commands = (typeof bin === 'string' ? [bin] : Object.values(bin)).map(
   (file) => `src/${basename(file, '.js')}.ts`,
 );
@@ -31,14 +31,16 @@ export default defineConfig({
   // `node:sqlite` exists under that name only.
   removeNodeProtocol: false,
   tsconfig: '../../tsconfig.json',
-  dts: Object.keys(libraries).length > 0 && {
-    entry: libraries,
-    compilerOptions: {
-      ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
-      // Other packages as their users see them, built before: their sources would be compiled once more for each package.
-      customConditions: [],
+  // Nobody outside of the repository compiles against a private package.
+  dts: !isPrivate &&
+    Object.keys(libraries).length > 0 && {
+      entry: libraries,
+      compilerOptions: {
+        ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
+        // Other packages as their users see them, built before: their sources would be compiled once more for each package.
+        customConditions: [],
+      },
     },
-  },
   splitting: true,
   sourcemap: true,
   clean: true,

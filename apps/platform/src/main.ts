@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`,
  * `chains`, `gate-reader list|rotate|revoke`, `eligibility capacity|remove|limit|invite`, `indexer resume`.
