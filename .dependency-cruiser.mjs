@@ -100,7 +100,7 @@ export default {
     }),
     forbid(
       'no-tests-in-production',
-      { pathNot: [TEST, '^packages/[^/]+/scripts/', '^tooling/(bench|model|scripts)/'] },
+      { pathNot: [TEST, '^packages/[^/]+/scripts/', '^tooling/(bench|deployment|model|scripts)/'] },
       TEST,
       'Only a test imports a test; benchmarks, scripts and replays of the model may use the helpers of tests.',
     ),
@@ -203,7 +203,14 @@ export default {
     ),
     forbid(
       'testkit-is-for-tests',
-      { pathNot: [TEST, '^apps/sandbox/', '^packages/testkit/', '^tooling/(bench|scripts)/'] },
+      {
+        pathNot: [
+          TEST,
+          '^apps/sandbox/',
+          '^packages/testkit/',
+          '^tooling/(bench|deployment|scripts)/',
+        ],
+      },
       '^packages/testkit/',
     ),
     forbid('production-does-not-import-tooling', '^(packages|apps|examples)/[^/]+/src/', {

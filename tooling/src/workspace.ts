@@ -16,6 +16,7 @@ export interface PackageEntry {
 export interface PackageJson {
   readonly name?: string;
   readonly private?: boolean;
+  readonly packageManager?: string;
   readonly license?: unknown;
   readonly description?: string;
   readonly keywords?: readonly string[];
