@@ -10,6 +10,7 @@ import { holderCommands } from './cli-holder.ts';
 import { machineCommands } from './cli-machine.ts';
 import type { Commands } from './cli-options.ts';
 import { payerCommands } from './cli-payer.ts';
+import { scheduleCommands } from './cli-schedule.ts';
 import { describeUnexpected } from './terminal/envelope.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'pool-cli-'));
@@ -71,6 +72,7 @@ function listFlags(commands: Commands): string[] {
 const all: Commands = {
   ...payerCommands,
   ...automationCommands,
+  ...scheduleCommands,
   ...holderCommands,
   ...machineCommands,
 };

@@ -11,6 +11,7 @@ import { holderCommands } from './cli-holder.ts';
 import { machineCommands } from './cli-machine.ts';
 import { type Commands, envFile, type OptionForm } from './cli-options.ts';
 import { payerCommands } from './cli-payer.ts';
+import { scheduleCommands } from './cli-schedule.ts';
 import { version } from './config/version.ts';
 import type { Paint } from './terminal/paint.ts';
 
@@ -24,6 +25,7 @@ const programName = 'disburse-agent';
 
 const commands: Commands = {
   ...payerCommands,
+  ...scheduleCommands,
   ...automationCommands,
   ...holderCommands,
   ...machineCommands,

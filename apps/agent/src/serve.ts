@@ -8,6 +8,7 @@ import { createRedactedLog, type HttpServer, serveHttp } from '@pool/http-server
 import { exitCodes, type Output } from '@pool/pay-run';
 import { startAgent } from './agent.ts';
 import { readConfig, startAgentTracing } from './config/config.ts';
+import { startConfiguredSchedules } from './services/jobs/schedules.ts';
 
 /** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;
@@ -47,6 +48,7 @@ export async function runServe(
   }
   out(`disburse-agent listens on ${server.url}`);
   log.info({ url: server.url }, 'listening');
+  const schedules = await startConfiguredSchedules(config, server.url, log);
 
   const signal = await stopped;
   log.info({ signal }, 'stopping');
@@ -54,6 +56,7 @@ export async function runServe(
   const hardStop = setTimeout(() => process.exit(1), graceMs);
   hardStop.unref();
   agent.endWaits();
+  await schedules.stop();
   await server.close();
   await agent.close();
   await stopTracing?.();

@@ -5,6 +5,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openJobStore } from '../../../packages/idempotency/src/open-job-store.ts';
+import { planOccurrence } from '../../../packages/pay-run/src/schedule/definition.ts';
+import { createScheduleStore } from '../../../packages/pay-run/src/schedule/schedule-store.ts';
 import { deriveHolder, enrolHolder, openSession } from './chain/people.ts';
 import { deriveHolderKey } from './chain/sandbox-keys.ts';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
@@ -36,11 +39,18 @@ describe('disburse-agent for payroll staff', () => {
   }
 
   function run(...args: readonly string[]): Promise<Ended> {
+    return runWith({}, args);
+  }
+
+  function runWith(
+    environment: Readonly<Record<string, string>>,
+    args: readonly string[],
+  ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       const flags = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
       const child = spawn(process.execPath, [...flags, agentScript, ...args], {
         env: {
-          ...{ ...process.env, ...stack.agent.environment },
+          ...{ ...process.env, ...stack.agent.environment, ...environment },
           ONBOARD_PRIVATE_KEY: stack.employer.privateKey,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -203,5 +213,66 @@ describe('disburse-agent for payroll staff', () => {
     const jobs = await run('jobs', 'list', '--pay-run', 'november', '--state', 'paid');
     expect(jobs.stdout.trim().split('\n')).toHaveLength(2);
     expect(stack.readLogs()).not.toContain('ada@example.org');
+  });
+
+  it('pays a scheduled occurrence once after its release, and skips one that nobody releases', async () => {
+    const policy = join(stack.directory, 'release-policy.json');
+    const keyFile = join(stack.directory, 'ben.pem');
+    const made = await run('release', 'new-key', keyFile);
+    const publicKey = /publicKey: (0x[0-9a-f]{64})/.exec(made.stdout)?.[1];
+    const people = [
+      { name: 'Ada', prepares: ['loopback'] },
+      { name: 'Ben', publicKey },
+    ];
+    const rule = { chain: stack.chain, token: 'USDC', from: '0', required: 1, people: ['Ben'] };
+    const content = { version: 1, name: 'payroll', waitHours: 72, people, rules: [rule] };
+    writeFileSync(policy, JSON.stringify(content));
+    const withPolicy = { DISBURSE_RELEASE_POLICY: policy };
+    await stack.agent.process.stop();
+    await stack.agent.restart(withPolicy);
+    const command = (...args: readonly string[]): Promise<Ended> => runWith(withPolicy, args);
+    for (const period of ['first', 'second']) {
+      const path = join(stack.directory, `salaries-${period}.csv`);
+      writeFileSync(path, `address,amount\n${stack.holders[0]!.address},1.25\n`);
+    }
+    const template = join(stack.directory, 'salaries-{period}.csv');
+    const added = await command(
+      ...['schedule', 'add', 'monthly', '--roster', template, '--label', 'salaries-{period}'],
+      ...['--when', 'last day', '--time', '09:00', '--zone', 'UTC', '--decimal'],
+    );
+    expect(added.code, added.stderr).toBe(0);
+
+    // Occurrences as the agent notices them, with times that need no waiting.
+    const jobs = await openJobStore({ url: `sqlite:${join(stack.agent.home, 'jobs.sqlite')}` });
+    const schedules = createScheduleStore(jobs, Date.now);
+    const { definition } = await schedules.read('monthly');
+    const notice = async (period: string, releaseByMs: number): Promise<void> => {
+      const nowMs = Date.now();
+      const plan = planOccurrence(definition, { period, date: '2027-03-31', payAtMs: nowMs });
+      const payByMs = nowMs + 3_600_000;
+      await schedules.notice({ ...plan, prepareAtMs: nowMs, releaseByMs, payByMs });
+    };
+    const stateOf = async (period: string) => (await schedules.find('monthly', period))?.state;
+    try {
+      const batches = await countFundedBatches(stack.place);
+      await notice('first', Date.now() + 1_800_000);
+      const waiting = { timeout: 300_000, interval: 500 };
+      await expect
+        .poll(async () => (await command('release', 'list')).stdout, waiting)
+        .toContain('salaries-first');
+      expect(await stateOf('first')).toBe('prepared');
+      expect(await countFundedBatches(stack.place)).toBe(batches);
+      const signed = await command('release', 'sign', 'salaries-first', '--key-file', keyFile);
+      expect(signed.code, signed.stderr).toBe(0);
+      await notice('second', Date.now() + 15_000);
+      await expect.poll(() => stateOf('first'), waiting).toBe('paid');
+      await expect.poll(() => stateOf('second'), waiting).toBe('skipped');
+      expect(await countFundedBatches(stack.place)).toBe(batches + 1);
+      const shown = await command('schedule', 'show', 'monthly');
+      expect(shown.stdout).toMatch(/first {2}paid/);
+      expect(shown.stdout).toMatch(/second {2}skipped .*deadline/);
+    } finally {
+      await jobs.close();
+    }
   });
 });

@@ -37,7 +37,7 @@ export const errors = [
       release_denied:
         'A person denied the release of the batch, and nothing was paid. Correct the payment and prepare it under a new key.',
       release_expired:
-        'Nobody released the batch in time, and nothing was paid. Prepare it under a new key.',
+        'The batch was not released in time, or its time to be paid has passed, and nothing was paid. Prepare it under a new key.',
     },
   },
   {

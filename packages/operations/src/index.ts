@@ -93,6 +93,11 @@ export {
   type PreparedBatchView,
   storeRelease,
 } from './prepared/prepared-batches.ts';
+export {
+  createPaymentWindows,
+  type PaymentWindow,
+  type PaymentWindows,
+} from './releases/payment-windows.ts';
 export { findReleaseLog, openReleaseLog, type ReleaseLog } from './releases/release-log.ts';
 export {
   type BatchStanding,

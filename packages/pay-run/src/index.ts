@@ -155,3 +155,23 @@ export { readFurtherColumns } from './roster/roster-further.ts';
 export { rosterTemplate } from './roster/roster-template.ts';
 export { type AmountRules, readTypedAmounts, type TypedAmount } from './roster/typed-amount.ts';
 export { encodeWrongRows, pickRows } from './roster/wrong-rows.ts';
+export type { ScheduleOptions } from './schedule/definition.ts';
+export type { PrepareDeps as ScheduleDeps } from './schedule/prepare.ts';
+export {
+  addSchedule,
+  dryRunSchedule,
+  listSchedules,
+  type SchedulePlace,
+  type Shown,
+  showNext,
+  showSchedule,
+  skipOccurrence,
+  switchSchedule,
+} from './schedule/schedule-commands.ts';
+export {
+  createScheduleStore,
+  type Occurrence,
+  occurrenceScope,
+  toOccurrence,
+} from './schedule/schedule-store.ts';
+export { type ScheduleWorker, startSchedules } from './schedule/schedule-worker.ts';

@@ -71,7 +71,11 @@ async function say(
   await storeRelease({ policy, log }, { batch, standing }, word, nowMs);
 }
 
-async function runUntilItWaits(world: World, job: FakeJob, releases: ReleaseDeps): Promise<void> {
+async function runUntilItWaits(
+  world: Pick<World, 'run' | 'clock'>,
+  job: FakeJob,
+  releases: ReleaseDeps,
+): Promise<void> {
   const clock = {
     ...world.clock,
     async sleep() {
@@ -206,6 +210,85 @@ describe('a batch under a release policy', () => {
     const other = say(world, job, releases, [0, 'release'], { total: '1' });
     await expect(other).rejects.toMatchObject({ code: 'invalid_release' });
     expect(await releases.log.listSince()).toHaveLength(1);
+  });
+});
+
+describe('a scheduled batch', () => {
+  /** Seconds from now. */
+  async function schedule(seconds: { release: number; pay: number; end: number }, changes = {}) {
+    const { world, releases } = await setUp(changes);
+    const at = (offset: number): number => world.clock.nowMs() + offset * 1_000;
+    const { release, pay, end } = seconds;
+    const window = { releaseByMs: at(release), payAtMs: at(pay), payByMs: at(end) };
+    const windows = { find: async () => window };
+    const job = await world.accept();
+    const run: World['run'] = (which, onFaultPoint, more = {}) =>
+      world.run(which, onFaultPoint, { ...more, releases, windows });
+    return { world: { ...world, run }, releases, job, window };
+  }
+
+  it('is not signed before its time, although it was released', async () => {
+    const { world, releases, job, window } = await schedule({ release: 300, pay: 900, end: 1_800 });
+    await runWith(world, job, [[100, () => void say(world, job, releases, [0, 'release'])]]);
+    expect(job.state()).toBe('done');
+    const entries = await releases.log.listSince();
+    const at = (event: string): number =>
+      Date.parse(entries.find((entry) => entry.event === event)?.at ?? '');
+    expect(at('released')).toBeLessThan(window.releaseByMs);
+    expect(at('paid')).toBeGreaterThanOrEqual(window.payAtMs);
+  });
+
+  it('is not paid by a release after its deadline', async () => {
+    const { world, releases, job } = await schedule({ release: 300, pay: 900, end: 1_800 });
+    await runUntilItWaits(world, job, releases);
+    await world.clock.sleep(300_000, new AbortController().signal);
+    await say(world, job, releases, [0, 'release']);
+    await world.run(job);
+    expect(job.record().error).toMatchObject({
+      code: 'release_expired',
+      message: expect.stringContaining('before its deadline'),
+    });
+    expect(world.chain.funds).toBe(0);
+  });
+
+  it('is not paid late, although it was released in time', async () => {
+    const { world, releases, job } = await schedule({ release: 300, pay: 900, end: 1_800 });
+    await runUntilItWaits(world, job, releases);
+    await say(world, job, releases, [0, 'release']);
+    await runUntilItWaits(world, job, releases);
+    await world.clock.sleep(1_800_000, new AbortController().signal);
+    await world.run(job);
+    expect(job.record().error).toMatchObject({
+      code: 'release_expired',
+      message: expect.stringContaining('end of its time'),
+    });
+    expect(world.chain.funds).toBe(0);
+  });
+
+  it('is not paid without a person, although the policy requires none', async () => {
+    const { world, job } = await schedule(
+      { release: 300, pay: 900, end: 1_800 },
+      {
+        rules: [
+          { ...rule, required: 0 },
+          { ...rule, from: '1000000' },
+        ],
+      },
+    );
+    await world.run(job);
+    expect(job.record().error).toMatchObject({
+      code: 'release_policy_refused',
+      message: expect.stringContaining('requires no person'),
+    });
+  });
+
+  it('is not signed by an agent without a policy, which never saw it before', async () => {
+    const world = await createWorld();
+    const job = await world.accept();
+    const window = { releaseByMs: 1, payAtMs: 1, payByMs: Number.MAX_SAFE_INTEGER };
+    const windows = { find: async () => window };
+    await expect(world.run(job, undefined, { windows })).rejects.toThrow('configuration_changed');
+    expect(world.chain.funds).toBe(0);
   });
 });
 

@@ -10,6 +10,7 @@ import type { CircuitName } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import {
+  createPaymentWindows,
   createProverPort,
   type Fingerprinter,
   type JobRunnerOptions,
@@ -64,6 +65,7 @@ export function startRunner(input: {
       makesProofsAtOnce: config.fleet !== undefined,
       funder: parts.funder,
       releases: input.releases,
+      windows: createPaymentWindows(input.store),
       locks: input.locks,
       turns: input.turns,
       computeQueue: input.computeQueue,

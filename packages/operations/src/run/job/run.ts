@@ -16,6 +16,7 @@ import type {
   PlatformPort,
   ProverPort,
 } from '../../ports.ts';
+import type { PaymentWindows } from '../../releases/payment-windows.ts';
 import type { ReleaseDeps } from '../../releases/release-state.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import type {
@@ -61,6 +62,8 @@ export type DisbursementDeps = {
   readonly funder: FunderPort | undefined;
   /** Undefined: no release policy is configured, and a batch waits for nobody. */
   readonly releases?: ReleaseDeps | undefined;
+  /** The times of scheduled batches. Default: no batch is scheduled. */
+  readonly windows?: Pick<PaymentWindows, 'find'>;
   /** Shared by all runs of the process: the accelerator. */
   readonly locks: KeyLock;
   /** The turn of each (chain, token, funder), shared by all runs of all agents of the job store. */

@@ -1,12 +1,14 @@
 /**
  * A batch waits for its release by people before its funder signs it, where the agent has a release policy. The wait is durable: policy and
- * log decide again after every restart. It ends with the release, a denial, a cancellation, or its time.
+ * log decide again after every restart. It ends with the release, a denial, a cancellation, or its time. A scheduled batch is released
+ * before its deadline, and then waits for the time of its payment.
  *
  * @module
  */
 import { type ErrorBody, PoolError, parseEvmAddress } from '@pool/core';
 import { InterruptedRunError, rethrowInterruption } from '@pool/idempotency/engine';
 import type { ReleaseEntry } from '@pool/policy';
+import type { PaymentWindow } from '../../releases/payment-windows.ts';
 import {
   describeBatch,
   type PaidBatch,
@@ -27,9 +29,10 @@ const maxPauseMs = 15_000;
  * @throws PoolError `release_policy_refused`, `release_denied`, `release_expired`, `cancelled`
  */
 export async function awaitRelease(run: Run, batch: Batch, isOnce = false): Promise<void> {
-  const { releases } = run.deps;
+  const { releases, windows } = run.deps;
+  const window = windows && (await ask(run, () => windows.find(run.record.key)));
   if (releases === undefined) {
-    return refuseWithoutPolicy(run);
+    return refuseWithoutPolicy(run, window !== undefined);
   }
   const paid = describePaid(run, batch);
   const prepared = await ask(run, () => prepare(run, releases, paid));
@@ -37,7 +40,9 @@ export async function awaitRelease(run: Run, batch: Batch, isOnce = false): Prom
   for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
     await run.assertNotCancelled();
     const nowMs = await readNowMs(run);
-    if (await isReleased(run, { releases, paid, prepared, nowMs })) {
+    const isReleasedNow = await isReleased(run, { releases, paid, prepared, nowMs, window });
+    // The clock of the chain may be ahead, and nothing is paid before its time.
+    if (isReleasedNow && (window === undefined || run.deps.clock.nowMs() >= window.payAtMs)) {
       return;
     }
     if (isOnce) {
@@ -57,9 +62,10 @@ async function isReleased(
     readonly paid: PaidBatch;
     readonly prepared: ReleaseEntry;
     readonly nowMs: number;
+    readonly window: PaymentWindow | undefined;
   },
 ): Promise<boolean> {
-  const { releases, paid, prepared, nowMs } = wait;
+  const { releases, paid, prepared, nowMs, window } = wait;
   const standing = await ask(run, () => readStanding(releases, prepared, paid, nowMs));
   if (standing.kind === 'refused') {
     throw new PoolError('release_policy_refused', `${standing.message}; nothing was paid`);
@@ -69,6 +75,13 @@ async function isReleased(
       'release_denied',
       `${standing.deniedBy} denied the release, and nothing was paid; correct the payment and prepare it under a new Idempotency-Key`,
     );
+  }
+  if (window !== undefined) {
+    assertInWindow(window, {
+      nowMs,
+      isStored: standing.isStored,
+      required: standing.need.required,
+    });
   }
   if (standing.isStored) {
     return true;
@@ -93,6 +106,31 @@ async function isReleased(
   return false;
 }
 
+/** @throws PoolError `release_policy_refused`, `release_expired` */
+function assertInWindow(
+  { releaseByMs, payByMs }: PaymentWindow,
+  state: { readonly nowMs: number; readonly isStored: boolean; readonly required: number },
+): void {
+  if (state.required === 0) {
+    throw new PoolError(
+      'release_policy_refused',
+      'the release policy requires no person for this amount, and a scheduled batch is paid with the release of a person only; nothing was paid',
+    );
+  }
+  if (!state.isStored && state.nowMs >= releaseByMs) {
+    throw new PoolError(
+      'release_expired',
+      `the batch was not released before its deadline, ${new Date(releaseByMs).toISOString()}, and nothing was paid`,
+    );
+  }
+  if (state.nowMs >= payByMs) {
+    throw new PoolError(
+      'release_expired',
+      `the batch was released, and was not signed before the end of its time, ${new Date(payByMs).toISOString()}; nothing was paid`,
+    );
+  }
+}
+
 async function prepare(run: Run, { log, policy }: ReleaseDeps, paid: PaidBatch) {
   const by = run.record.preparedBy ?? 'unknown';
   const at = new Date(run.deps.clock.nowMs()).toISOString();
@@ -114,9 +152,9 @@ function describePaid(run: Run, { manifest, plan }: Batch): PaidBatch {
   };
 }
 
-/** @throws BlockedRunError if people were asked for the release */
-async function refuseWithoutPolicy(run: Run): Promise<void> {
-  if ((await run.getValue(askedName)) !== undefined) {
+/** @throws BlockedRunError if people were asked for the release, or the batch is scheduled */
+async function refuseWithoutPolicy(run: Run, isScheduled: boolean): Promise<void> {
+  if (isScheduled || (await run.getValue(askedName)) !== undefined) {
     await run.block(
       {
         code: 'configuration_changed',

@@ -1,0 +1,202 @@
+/**
+ * What a schedule pays, and when: the orders of a payer, checked once when they are given.
+ *
+ * @module
+ */
+import { resolve } from 'node:path';
+import { type NumberFormat, PoolError, quote } from '@pool/core';
+import * as v from 'valibot';
+import { parsePayRun } from '../ledger/pay-run-label.ts';
+import { chooseFormat } from '../roster/roster-amount.ts';
+import {
+  type DueDay,
+  isMonthly,
+  listDays,
+  parseDate,
+  parseDuration,
+  parseRule,
+  parseTime,
+  parseZone,
+  type Weekend,
+  type When,
+  whenSchema,
+} from './calendar.ts';
+
+const lengthMs = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** What is paid at each occurrence. */
+const orderEntries = {
+  chain: v.string(),
+  /** Symbol. */
+  token: v.string(),
+  /** Of the token. */
+  decimals: v.number(),
+  format: v.picklist([
+    'base-units',
+    'decimal',
+    'plain',
+    'comma-point',
+    'point-comma',
+    'space-comma',
+    'apostrophe-point',
+  ]),
+  unregistered: v.picklist(['fail', 'skip']),
+};
+
+const definitionSchema = v.strictObject({
+  version: v.literal(1),
+  name: v.string(),
+  when: whenSchema,
+  time: v.string(),
+  zone: v.string(),
+  /** Absolute path, with the placeholder. */
+  roster: v.string(),
+  label: v.string(),
+  ...orderEntries,
+  /** Before the payment. */
+  prepareMs: lengthMs,
+  /** Before the payment. */
+  releaseMs: lengthMs,
+  /** After the payment is due. */
+  lateMs: lengthMs,
+  createdAtMs: v.number(),
+});
+export type Definition = v.InferOutput<typeof definitionSchema>;
+
+/** One occurrence as its definition says. It never changes once it is stored. */
+const planEntries = {
+  schedule: v.string(),
+  period: v.string(),
+  /** Local. */
+  date: v.string(),
+  zone: v.string(),
+  /** In its normal form. */
+  label: v.string(),
+  roster: v.string(),
+  ...orderEntries,
+  prepareAtMs: v.number(),
+  releaseByMs: v.number(),
+  payAtMs: v.number(),
+  payByMs: v.number(),
+};
+export const planSchema = v.strictObject(planEntries);
+export type OccurrencePlan = v.InferOutput<typeof planSchema>;
+
+/** Stands for the period in the path of a roster and in a label. */
+const placeholder = '{period}';
+
+export type ScheduleOptions = {
+  readonly roster: string;
+  readonly label: string;
+  readonly when?: string;
+  readonly on?: string;
+  readonly weekend?: Weekend;
+  readonly time: string;
+  readonly zone: string;
+  readonly prepareBefore: string;
+  readonly releaseBefore: string;
+  readonly payWithin: string;
+  readonly unregistered?: 'fail' | 'skip';
+  readonly decimal?: boolean;
+  readonly numberFormat?: NumberFormat;
+};
+
+/** @throws PoolError `invalid_request` */
+export function createDefinition(
+  name: string,
+  options: ScheduleOptions,
+  target: Pick<Definition, 'chain' | 'token' | 'decimals'>,
+  nowMs: number,
+): Definition {
+  const definition: Definition = {
+    version: 1,
+    name: parseScheduleName(name),
+    when: parseWhen(options),
+    time: parseTime(options.time),
+    zone: parseZone(options.zone),
+    roster: resolve(options.roster),
+    label: options.label,
+    ...target,
+    format: chooseFormat(options),
+    unregistered: options.unregistered ?? 'fail',
+    prepareMs: parseDuration(options.prepareBefore),
+    releaseMs: parseDuration(options.releaseBefore),
+    lateMs: parseDuration(options.payWithin),
+    createdAtMs: nowMs,
+  };
+  if (definition.prepareMs <= definition.releaseMs) {
+    throw refuse(
+      '--prepare-before must be longer than --release-before: people release what is prepared',
+    );
+  }
+  if (definition.lateMs === 0) {
+    throw refuse('--pay-within must be longer than nothing: no payment is made in an instant');
+  }
+  if (definition.when.kind === 'recurring' && !options.label.includes(placeholder)) {
+    throw refuse(
+      `--label ${quote(options.label)} has no ${placeholder}: each occurrence is a payment with a label of its own, for example salaries-${placeholder}`,
+    );
+  }
+  const [first] = listDays(definition, nowMs);
+  if (first === undefined) {
+    throw refuse('the day has passed: nothing would be paid');
+  }
+  planOccurrence(definition, first);
+  return definition;
+}
+
+/** @throws PoolError `invalid_request` */
+function parseScheduleName(name: string): string {
+  if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) {
+    throw refuse(
+      `${quote(name)} is no name of a schedule: 1 to 32 small letters, digits and dashes, for example monthly`,
+    );
+  }
+  return name;
+}
+
+function parseWhen({ when, on, weekend = 'keep' }: ScheduleOptions): When {
+  if ((when === undefined) === (on === undefined)) {
+    throw refuse('say --when for a recurring payment, or --on for one day');
+  }
+  if (on !== undefined) {
+    return { kind: 'once', date: parseDate(on) };
+  }
+  const rule = parseRule(when ?? '');
+  if (weekend !== 'keep' && !isMonthly({ rule })) {
+    throw refuse('--weekend is for a rule with one day in a month: two days would become one');
+  }
+  return { kind: 'recurring', rule, weekend };
+}
+
+export function parseDefinition(text: string): Definition {
+  return v.parse(definitionSchema, JSON.parse(text));
+}
+
+/** Label and instants follow from the definition and the day alone. @throws PoolError `invalid_request` for a label that is none */
+export function planOccurrence(definition: Definition, day: DueDay): OccurrencePlan {
+  const { name: schedule, zone, chain, token, decimals, format, unregistered } = definition;
+  const { period, date, payAtMs } = day;
+  return {
+    ...{ schedule, period, date, zone, chain, token, decimals, format, unregistered },
+    label: parseLabel(definition.label.replaceAll(placeholder, period)),
+    roster: definition.roster.replaceAll(placeholder, period),
+    prepareAtMs: payAtMs - definition.prepareMs,
+    releaseByMs: payAtMs - definition.releaseMs,
+    payAtMs,
+    payByMs: payAtMs + definition.lateMs,
+  };
+}
+
+function parseLabel(label: string): string {
+  try {
+    return parsePayRun(label);
+  } catch (cause) {
+    const message = cause instanceof PoolError ? cause.message.replace('--pay-run: ', '') : '';
+    throw new PoolError('invalid_request', `--label: ${message}`, { cause });
+  }
+}
+
+function refuse(message: string): PoolError {
+  return new PoolError('invalid_request', message);
+}
