@@ -117,7 +117,7 @@ export default defineConfig({
             'packages/idempotency/src/{job-store,job-store.prop}',
             'packages/pay-run/src/ledger/pay-run-ledger',
             'packages/pay-run/src/release/release-log',
-            'packages/pay-run/src/schedule/schedule-worker',
+            'packages/pay-run/src/schedule/schedule-{hazards,worker}',
             'packages/pool-gate/src/{gate-app,leaves,past-lists,two-gates}',
             'packages/relayer/src/accept/redeliver-notes',
             'packages/relayer/src/indexer/indexer',

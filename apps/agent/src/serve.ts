@@ -56,9 +56,11 @@ export async function runServe(
   const hardStop = setTimeout(() => process.exit(1), graceMs);
   hardStop.unref();
   agent.endWaits();
-  await schedules.stop();
+  // A preparation in progress goes on as long as the server answers. The next start continues it.
+  const schedulesStopped = schedules.stop();
   await server.close();
   await agent.close();
+  await schedulesStopped;
   await stopTracing?.();
   log.info({}, 'stopped');
   return exitCodes.ok;

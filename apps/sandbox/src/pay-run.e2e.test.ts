@@ -1,7 +1,7 @@
 // The command as a payroll clerk uses it, over real processes: recipients that are not ready, the total of a payment,
 // what prevents it, skipped recipients, and the spellings of a label (docs/decisions/0008).
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -234,6 +234,8 @@ describe('disburse-agent for payroll staff', () => {
     for (const period of ['first', 'second']) {
       const path = join(stack.directory, `salaries-${period}.csv`);
       writeFileSync(path, `address,amount\n${stack.holders[0]!.address},1.25\n`);
+      // A file that was changed a moment ago is not read yet.
+      utimesSync(path, 1, 1);
     }
     const template = join(stack.directory, 'salaries-{period}.csv');
     const added = await command(
@@ -252,7 +254,8 @@ describe('disburse-agent for payroll staff', () => {
       const payByMs = nowMs + 3_600_000;
       await schedules.notice({ ...plan, prepareAtMs: nowMs, releaseByMs, payByMs });
     };
-    const stateOf = async (period: string) => (await schedules.find('monthly', period))?.state;
+    const stateOf = async (period: string) =>
+      (await schedules.findOccurrence('monthly', period))?.state;
     try {
       const batches = await countFundedBatches(stack.place);
       await notice('first', Date.now() + 1_800_000);

@@ -97,6 +97,7 @@ export {
   createPaymentWindows,
   type PaymentWindow,
   type PaymentWindows,
+  type StoredWindow,
 } from './releases/payment-windows.ts';
 export { findReleaseLog, openReleaseLog, type ReleaseLog } from './releases/release-log.ts';
 export {

@@ -215,11 +215,17 @@ describe('a batch under a release policy', () => {
 
 describe('a scheduled batch', () => {
   /** Seconds from now. */
-  async function schedule(seconds: { release: number; pay: number; end: number }, changes = {}) {
-    const { world, releases } = await setUp(changes);
+  async function schedule(
+    seconds: { release: number; pay: number; end: number },
+    changes = {},
+    options: Parameters<typeof createWorld>[0] = {},
+  ) {
+    const { releases } = await setUp(changes);
+    const world = await createWorld(options);
     const at = (offset: number): number => world.clock.nowMs() + offset * 1_000;
     const { release, pay, end } = seconds;
-    const window = { releaseByMs: at(release), payAtMs: at(pay), payByMs: at(end) };
+    const times = { releaseByMs: at(release), payAtMs: at(pay), payByMs: at(end) };
+    const window = { owner: 'monthly 2027-03', isWithdrawn: false, ...times };
     const windows = { find: async () => window };
     const job = await world.accept();
     const run: World['run'] = (which, onFaultPoint, more = {}) =>
@@ -282,10 +288,64 @@ describe('a scheduled batch', () => {
     });
   });
 
+  it('is not signed before its time by the clock of the chain, when ours is ahead', async () => {
+    const { world, releases, job, window } = await schedule({ release: 300, pay: 900, end: 1_800 });
+    const { chain } = world.context;
+    const behind = {
+      ...chain,
+      fetchHeadTimestamp: async () => (await chain.fetchHeadTimestamp()) - 400,
+    };
+    const run: World['run'] = (which, point, more) =>
+      world.run(which, point, {
+        ...more,
+        findChain: () => ({ ...world.context, chain: behind }),
+      });
+    await runWith({ ...world, run }, job, [
+      [100, () => void say(world, job, releases, [0, 'release'])],
+    ]);
+    expect(job.state()).toBe('done');
+    const entries = await releases.log.listSince();
+    const paidAt = Date.parse(entries.find(({ event }) => event === 'paid')?.at ?? '');
+    expect(paidAt).toBeGreaterThanOrEqual(window.payAtMs + 400_000);
+  });
+
+  it('is not signed once its schedule has withdrawn it, although it was released', async () => {
+    const { world, releases, job, window } = await schedule({ release: 300, pay: 900, end: 1_800 });
+    await runWith(world, job, [
+      [100, () => void say(world, job, releases, [0, 'release'])],
+      [500, () => Object.assign(window, { isWithdrawn: true })],
+    ]);
+    expect(job.record().error).toMatchObject({
+      code: 'cancelled',
+      message: expect.stringContaining('withdrawn'),
+    });
+    expect(world.clock.nowMs()).toBeLessThan(window.payAtMs);
+    expect(world.chain.funds).toBe(0);
+  });
+
+  it('does not leave after the end of its time, although a vote signed it', async () => {
+    const { world, releases, job } = await schedule(
+      { release: 300, pay: 900, end: 1_800 },
+      {},
+      { isVoting: true },
+    );
+    world.voting.policy = () => 'wait';
+    await runWith(world, job, [
+      [100, () => void say(world, job, releases, [0, 'release'])],
+      [1_900, () => world.voting.decide('fund-authorization', 'approve')],
+    ]);
+    expect(job.record().error).toMatchObject({
+      code: 'release_expired',
+      message: expect.stringContaining('had not left'),
+    });
+    expect(world.chain.funds).toBe(0);
+  });
+
   it('is not signed by an agent without a policy, which never saw it before', async () => {
     const world = await createWorld();
     const job = await world.accept();
-    const window = { releaseByMs: 1, payAtMs: 1, payByMs: Number.MAX_SAFE_INTEGER };
+    const times = { releaseByMs: 1, payAtMs: 1, payByMs: Number.MAX_SAFE_INTEGER };
+    const window = { owner: 'monthly 2027-03', isWithdrawn: false, ...times };
     const windows = { find: async () => window };
     await expect(world.run(job, undefined, { windows })).rejects.toThrow('configuration_changed');
     expect(world.chain.funds).toBe(0);

@@ -46,7 +46,7 @@ import {
 import { settleBatch } from './settle/settle.ts';
 import { grantAllowance } from './sign/allowance.ts';
 import { askForSignature, createAuthorizationRequest, mayBeSigned } from './sign/ask-signer.ts';
-import { awaitRelease } from './sign/await-release.ts';
+import { assertWindowOpen, awaitRelease } from './sign/await-release.ts';
 import { abandonBatch } from './sign/give-up.ts';
 
 /**
@@ -207,6 +207,7 @@ async function signInTime(run: Run, batch: Batch, checksMoney: boolean): Promise
  * (docs/decisions/0007): the job fails, also when its first authorisation was only written down.
  */
 async function assertInTime(run: Run, { deadline }: DatedBatch): Promise<void> {
+  await assertWindowOpen(run);
   if (isTooLateToLeave(await run.retry(run.now), deadline, run.deps.batchDeadlineSeconds)) {
     throw new PoolError(
       'settlement_expired',

@@ -29,7 +29,8 @@ const orderEntries = {
   chain: v.string(),
   /** Symbol. */
   token: v.string(),
-  /** Of the token. */
+  /** Of the token, as chains.json had it. Under another one nothing is prepared. */
+  tokenAddress: v.string(),
   decimals: v.number(),
   format: v.picklist([
     'base-units',
@@ -66,6 +67,8 @@ export type Definition = v.InferOutput<typeof definitionSchema>;
 /** One occurrence as its definition says. It never changes once it is stored. */
 const planEntries = {
   schedule: v.string(),
+  /** Names the definition: a schedule that is removed and added again has another one. */
+  definedAtMs: v.number(),
   period: v.string(),
   /** Local. */
   date: v.string(),
@@ -105,7 +108,7 @@ export type ScheduleOptions = {
 export function createDefinition(
   name: string,
   options: ScheduleOptions,
-  target: Pick<Definition, 'chain' | 'token' | 'decimals'>,
+  target: Pick<Definition, 'chain' | 'token' | 'tokenAddress' | 'decimals'>,
   nowMs: number,
 ): Definition {
   const definition: Definition = {
@@ -137,9 +140,9 @@ export function createDefinition(
       `--label ${quote(options.label)} has no ${placeholder}: each occurrence is a payment with a label of its own, for example salaries-${placeholder}`,
     );
   }
-  const [first] = listDays(definition, nowMs);
+  const [first] = listDays(definition, findStartMs(definition));
   if (first === undefined) {
-    throw refuse('the day has passed: nothing would be paid');
+    throw refuse('the deadline of its release has passed: nothing would be paid');
   }
   planOccurrence(definition, first);
   return definition;
@@ -169,16 +172,40 @@ function parseWhen({ when, on, weekend = 'keep' }: ScheduleOptions): When {
   return { kind: 'recurring', rule, weekend };
 }
 
+/** Payments after this instant belong to the schedule: people can release them before their deadline. */
+export function findStartMs({ createdAtMs, releaseMs }: Definition): number {
+  return createdAtMs + releaseMs;
+}
+
+/** @returns undefined: the definition has no such period */
+export function findPlan(definition: Definition, period: string): OccurrencePlan | undefined {
+  const day = Date.parse(period);
+  if (!/^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$/.test(period) || Number.isNaN(day)) {
+    return undefined;
+  }
+  // From some days before, as a weekend may move the payment out of its period.
+  const afterMs = Math.max(findStartMs(definition), day - 7 * 86_400_000);
+  for (const due of listDays(definition, afterMs)) {
+    // Periods are written so that their order is that of time.
+    if (due.period >= period) {
+      return due.period === period ? planOccurrence(definition, due) : undefined;
+    }
+  }
+  return undefined;
+}
+
 export function parseDefinition(text: string): Definition {
   return v.parse(definitionSchema, JSON.parse(text));
 }
 
 /** Label and instants follow from the definition and the day alone. @throws PoolError `invalid_request` for a label that is none */
 export function planOccurrence(definition: Definition, day: DueDay): OccurrencePlan {
-  const { name: schedule, zone, chain, token, decimals, format, unregistered } = definition;
+  const { name: schedule, createdAtMs: definedAtMs, zone, format, unregistered } = definition;
+  const { chain, token, tokenAddress, decimals } = definition;
   const { period, date, payAtMs } = day;
   return {
-    ...{ schedule, period, date, zone, chain, token, decimals, format, unregistered },
+    ...{ schedule, definedAtMs, period, date, zone, format, unregistered },
+    ...{ chain, token, tokenAddress, decimals },
     label: parseLabel(definition.label.replaceAll(placeholder, period)),
     roster: definition.roster.replaceAll(placeholder, period),
     prepareAtMs: payAtMs - definition.prepareMs,

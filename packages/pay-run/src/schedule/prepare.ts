@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { type Stats, statSync } from 'node:fs';
 import { type AmountUnit, PoolError, quote } from '@pool/core';
 import type { PaymentWindows } from '@pool/operations';
 import { findReleaseNeed, loopbackCredential, type ReleasePolicy } from '@pool/policy';
@@ -19,7 +20,7 @@ import { decideRosterUnit, sumAmounts } from '../roster/roster-amount.ts';
 import { parseRoster } from '../roster/roster-csv.ts';
 import { readRosterText } from '../roster/roster-file.ts';
 import type { OccurrencePlan } from './definition.ts';
-import type { Cause, OccurrenceRecord } from './schedule-store.ts';
+import { type Cause, formatId, type OccurrenceRecord } from './schedule-store.ts';
 
 export type Prepared = NonNullable<OccurrenceRecord['prepared']>;
 
@@ -28,6 +29,11 @@ export type PrepareDeps = {
   readonly openLedger: () => Promise<PayRunLedger>;
   /** Recipients that one call may list. */
   readonly readCeiling: (chain: string) => Promise<number>;
+  /** The token in chains.json as it is now. Undefined: it is not there. */
+  readonly findToken: (
+    chain: string,
+    token: string,
+  ) => { readonly address: string; readonly decimals: number } | undefined;
   readonly windows: PaymentWindows;
   /** Undefined: this agent has no release policy, so it prepares nothing. */
   readonly policy: ReleasePolicy | undefined;
@@ -59,6 +65,53 @@ export async function readPayRun(plan: OccurrencePlan): Promise<SplitPlan> {
   return { chain, token, payRun, entries: roster.entries, unregistered, retry: [] };
 }
 
+/** A program that writes a file in steps is done after this time without a change. */
+const settleMs = 60_000;
+
+/**
+ * Whether nobody writes the file at this moment. Half a roster is a roster too, and would pay half of the people. A file that is not there
+ * is not written.
+ */
+export function isSettled({ roster }: OccurrencePlan, nowMs: number): boolean {
+  const stat = findStat(roster);
+  return stat === undefined || Math.abs(nowMs - stat.mtimeMs) >= settleMs;
+}
+
+/** Names what is in a file without reading it. Undefined: there is no file. */
+export function stampOf({ roster }: OccurrencePlan): string | undefined {
+  const stat = findStat(roster);
+  return stat && [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
+}
+
+/** Who reads the file says why it cannot be read. */
+function findStat(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws PoolError `invalid_roster`, `invalid-amount` */
+async function readSettled(plan: OccurrencePlan, nowMs: number): Promise<SplitPlan> {
+  const before = stampOf(plan);
+  if (!isSettled(plan, nowMs)) {
+    throw createUnsettled(plan);
+  }
+  const payRun = await readPayRun(plan);
+  if (stampOf(plan) !== before) {
+    throw createUnsettled(plan);
+  }
+  return payRun;
+}
+
+function createUnsettled({ roster }: OccurrencePlan): PoolError {
+  return new PoolError(
+    'invalid_roster',
+    `the roster ${quote(roster)} was changed less than a minute ago, by the clock of its file; it is read when nobody has changed it for a minute`,
+  );
+}
+
 /** What the roster of an occurrence is now, as the ledger names it. */
 export async function computeRosterDigest(plan: OccurrencePlan): Promise<string> {
   return computePayRunDigest(await readPayRun(plan));
@@ -74,7 +127,8 @@ export async function decidePreparation(
   deps: PrepareDeps,
 ): Promise<{ readonly prepared: Prepared; readonly warning: Cause | undefined }> {
   const { client, nowMs } = deps;
-  const payRun = await readPayRun(plan);
+  assertSameToken(plan, deps);
+  const payRun = await readSettled(plan, nowMs());
   const { digest, count } = await withLedger(deps, async (claim) => {
     const found = await findPayRun(payRun, claim);
     if (found.count !== undefined) {
@@ -104,6 +158,7 @@ export async function decidePreparation(
     assertNeedsPerson(plan, sumAmounts(entries), deps.policy);
   }
   const keys = parts.map((_, index) => keyOf(plan, { digest, part: index + 1, count }));
+  await claimWindows(plan, keys, deps);
   const [first] = issues;
   const warning = first && { code: first.code, message: describeIssue(first), atMs: nowMs() };
   return { prepared: { digest, keys, atMs: nowMs() }, warning };
@@ -135,6 +190,55 @@ function assertNeedsPerson(
   }
 }
 
+/** Amounts were written for this token. @throws PoolError `configuration_changed` */
+function assertSameToken(
+  { chain, token, tokenAddress, decimals, schedule }: OccurrencePlan,
+  { findToken }: Pick<PrepareDeps, 'findToken'>,
+): void {
+  const now = findToken(chain, token);
+  const isSame =
+    now?.decimals === decimals && now.address.toLowerCase() === tokenAddress.toLowerCase();
+  if (!isSame) {
+    throw new PoolError(
+      'configuration_changed',
+      `the token ${token} on ${chain} is another one in chains.json, or has other decimals, than when the schedule was added. Correct chains.json, or remove the schedule and add it again: "disburse-agent schedule remove ${schedule}"`,
+    );
+  }
+}
+
+/**
+ * Each key belongs to one occurrence, which alone sends and withdraws it. Before the job: an agent that has the job without its window
+ * would pay it at once.
+ * @throws PoolError `pay_run_conflict`
+ */
+async function claimWindows(
+  plan: OccurrencePlan,
+  keys: readonly string[],
+  { windows, nowMs }: Pick<PrepareDeps, 'windows' | 'nowMs'>,
+): Promise<void> {
+  const { releaseByMs, payAtMs, payByMs } = plan;
+  const owner = formatId(plan.schedule, plan.period);
+  for (const key of keys) {
+    const stored = await windows.put(key, { owner, releaseByMs, payAtMs, payByMs }, nowMs());
+    if (stored.isWithdrawn) {
+      throw new PoolError(
+        'pay_run_conflict',
+        `the payment of this roster under the label ${quote(plan.label)} was withdrawn`,
+      );
+    }
+    const isSame =
+      stored.releaseByMs === releaseByMs &&
+      stored.payAtMs === payAtMs &&
+      stored.payByMs === payByMs;
+    if (stored.owner !== owner || !isSame) {
+      throw new PoolError(
+        'pay_run_conflict',
+        `the label ${quote(plan.label)} and this roster belong to the occurrence ${stored.owner}${stored.owner === owner ? ', with other times' : ''}, so this one does not pay it`,
+      );
+    }
+  }
+}
+
 export function createPolicyMissing(): PoolError {
   return new PoolError(
     'invalid_policy',
@@ -158,23 +262,13 @@ export async function sendPrepared(
   { digest, keys }: Prepared,
   deps: PrepareDeps,
 ): Promise<void> {
-  const { client, windows, nowMs } = deps;
-  const payRun = await readPayRun(plan);
+  const { client, nowMs } = deps;
+  assertSameToken(plan, deps);
+  const payRun = await readSettled(plan, nowMs());
   if (computePayRunDigest(payRun) !== digest) {
     throw new PoolError('pay_run_conflict', describeChanged(plan));
   }
-  const { releaseByMs, payAtMs, payByMs } = plan;
-  // Before the job: an agent that has the job without its window would pay it at once.
-  for (const key of keys) {
-    const window = { releaseByMs, payAtMs, payByMs };
-    const stored = await windows.put(key, window, nowMs());
-    if (JSON.stringify(stored) !== JSON.stringify(window)) {
-      throw new PoolError(
-        'pay_run_conflict',
-        `the label ${quote(plan.label)} and this roster belong to another occurrence, with other times`,
-      );
-    }
-  }
+  await claimWindows(plan, keys, deps);
   const count = keys.length;
   await withLedger(deps, async (claim) => {
     await claimPayRun(payRun, { digest, count }, claim);

@@ -4,22 +4,33 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { PoolError, quote } from '@pool/core';
+import { isPoolError, PoolError, quote } from '@pool/core';
 import { listPreparers, loopbackCredential, type ReleasePolicy } from '@pool/policy';
 import { runDry } from '../commands/dry-run.ts';
 import { resolveTarget, type TargetOptions } from '../commands/pay-roster.ts';
+import { exitCodeOfError } from '../exit-codes.ts';
+import type { SplitPlan } from '../pay/split-pay-run.ts';
 import type { Payer } from '../ports.ts';
 import { type AdvanceDeps, describeOccurrence, withdraw } from './advance.ts';
 import { formatInstant, listDays } from './calendar.ts';
 import {
   createDefinition,
   type Definition,
+  findPlan,
+  findStartMs,
   type OccurrencePlan,
   planOccurrence,
   type ScheduleOptions,
 } from './definition.ts';
 import { createPolicyMissing, readPayRun } from './prepare.ts';
-import { formatId, hasEnded, type Occurrence, type ScheduleStore } from './schedule-store.ts';
+import {
+  formatId,
+  hasEnded,
+  type LeasedOccurrence,
+  type Occurrence,
+  type OccurrenceState,
+  type ScheduleStore,
+} from './schedule-store.ts';
 
 /** What a command found: a document for programs, and lines for people. */
 export type Shown = { readonly data: object; readonly lines: readonly string[] };
@@ -40,11 +51,13 @@ export async function addSchedule(
   options: ScheduleOptions & TargetOptions,
   { schedules, policy, nowMs }: SchedulePlace,
 ): Promise<Shown> {
-  const target = resolveTarget(options, payer);
+  const { chain, token, decimals } = resolveTarget(options, payer);
+  const tokenAddress = payer.readChains()[chain]?.tokens[token]?.address ?? '';
+  const target = { chain, token, tokenAddress, decimals };
   const definition = createDefinition(name, options, target, nowMs());
   assertCovered(definition, policy);
   await schedules.add(definition);
-  const { data, lines } = listNext(definition, ahead, nowMs());
+  const { data, lines } = await listNext(definition, ahead, { schedules, nowMs });
   return { data, lines: [`schedule ${quote(name)} is active`, ...lines] };
 }
 
@@ -105,7 +118,7 @@ export async function showSchedule(
 ): Promise<Shown> {
   const { definition, state } = await schedules.read(name);
   const occurrences = await schedules.listOf(name);
-  const next = listNext(definition, 1, nowMs());
+  const next = await listNext(definition, 1, { schedules, nowMs });
   const { when, time, zone, roster, label, chain, token } = definition;
   const rule = when.kind === 'once' ? when.date : `${when.rule} (weekend: ${when.weekend})`;
   return {
@@ -126,7 +139,7 @@ export async function showNext(
   { schedules, nowMs }: SchedulePlace,
 ): Promise<Shown> {
   const { definition } = await schedules.read(name);
-  return listNext(definition, count, nowMs());
+  return await listNext(definition, count, { schedules, nowMs });
 }
 
 /**
@@ -160,7 +173,20 @@ async function dryRunOccurrence(
     const message = `the roster ${quote(plan.roster)} is not there yet; it is read when the occurrence is prepared`;
     return { row: { roster: 'missing' }, text: [message], exitCode: 0 };
   }
-  const payRun = await readPayRun(plan);
+  let payRun: SplitPlan;
+  try {
+    payRun = await readPayRun(plan);
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    const { code, message } = error;
+    return {
+      row: { roster: 'wrong', code, message },
+      text: [message],
+      exitCode: exitCodeOfError(code),
+    };
+  }
   const texts: string[] = [];
   const documents: string[] = [];
   const { decimals } = plan;
@@ -213,31 +239,25 @@ function listPeriods(occurrences: readonly Occurrence[]): string {
 const skipTries = 20;
 
 /**
- * Ends one occurrence unpaid, for good. What is prepared is cancelled through the agent.
+ * Decides that one occurrence is not paid, for good. What is prepared is cancelled through the agent, now or when it runs.
  * @throws PoolError `not_found`, `invalid_request`
  */
 export async function skipOccurrence(
   name: string,
   period: string,
-  deps: SchedulePlace & Omit<AdvanceDeps, 'schedules' | 'policy'>,
+  deps: SchedulePlace & Omit<AdvanceDeps, 'schedules' | 'policy' | 'unchanged'>,
 ): Promise<Shown> {
-  const { schedules, nowMs } = deps;
+  const { schedules } = deps;
   const { definition } = await schedules.read(name);
-  if ((await schedules.find(name, period)) === undefined) {
-    await schedules.notice(findPlan(definition, period));
+  if ((await schedules.findOccurrence(name, period)) === undefined) {
+    await schedules.notice(requirePlan(definition, period));
   }
   for (let tries = 0; tries < skipTries; tries += 1) {
     const leased = await schedules.lease(formatId(name, period), 'command', 120_000);
     if (leased !== undefined) {
-      try {
-        const cause = { code: 'skipped', message: 'a person skipped it' };
-        const { occurrence } = await withdraw(leased, cause, { ...deps, nowMs });
-        return { data: toRow(occurrence), lines: [describeOccurrence(occurrence)] };
-      } finally {
-        await schedules.release(leased).catch(() => undefined);
-      }
+      return await skipLeased(leased, deps);
     }
-    const stored = await schedules.find(name, period);
+    const stored = await schedules.findOccurrence(name, period);
     if (stored !== undefined && hasEnded(stored)) {
       throw new PoolError(
         'invalid_request',
@@ -252,26 +272,43 @@ export async function skipOccurrence(
   );
 }
 
-/** @throws PoolError `invalid_request` */
-function findPlan(definition: Definition, period: string): OccurrencePlan {
-  for (const day of listDays(definition, definition.createdAtMs)) {
-    if (day.period === period) {
-      return planOccurrence(definition, day);
+async function skipLeased(
+  leased: LeasedOccurrence,
+  deps: Parameters<typeof skipOccurrence>[2],
+): Promise<Shown> {
+  const { schedules } = deps;
+  const { schedule, period } = leased.occurrence.plan;
+  try {
+    const cause = { code: 'skipped', message: 'a person skipped it' };
+    const { occurrence } = await withdraw(leased, cause, { ...deps, unchanged: new Map() });
+    return { data: toRow(occurrence), lines: [describeOccurrence(occurrence)] };
+  } catch (error) {
+    const stored = await schedules.findOccurrence(schedule, period);
+    if (stored?.withdrawal === undefined || !isPoolError(error)) {
+      throw error;
     }
-    // Periods are written so that their order is that of time.
-    if (day.period > period) {
-      break;
-    }
+    const note = `nothing more of it is signed, and the running agent ends it. Now it could not be ended: ${error.message}`;
+    return { data: toRow(stored), lines: [describeOccurrence(stored), note] };
+  } finally {
+    await schedules.release(leased).catch(() => undefined);
   }
-  throw new PoolError(
-    'invalid_request',
-    `${quote(period)} is no period of ${quote(definition.name)}; "disburse-agent schedule next ${definition.name}" prints them`,
-  );
+}
+
+/** @throws PoolError `invalid_request` */
+function requirePlan(definition: Definition, period: string): OccurrencePlan {
+  const plan = findPlan(definition, period);
+  if (plan === undefined) {
+    throw new PoolError(
+      'invalid_request',
+      `${quote(period)} is no period of ${quote(definition.name)}; "disburse-agent schedule next ${definition.name}" prints them`,
+    );
+  }
+  return plan;
 }
 
 function planNext(definition: Definition, count: number, nowMs: number): readonly OccurrencePlan[] {
   const found: OccurrencePlan[] = [];
-  for (const day of listDays(definition, Math.max(nowMs, definition.createdAtMs))) {
+  for (const day of listDays(definition, Math.max(nowMs, findStartMs(definition)))) {
     if (found.length === count) {
       break;
     }
@@ -280,17 +317,31 @@ function planNext(definition: Definition, count: number, nowMs: number): readonl
   return found;
 }
 
-function listNext(definition: Definition, count: number, nowMs: number): Shown {
-  const plans = planNext(definition, count, nowMs);
+async function listNext(
+  definition: Definition,
+  count: number,
+  { schedules, nowMs }: Pick<SchedulePlace, 'schedules' | 'nowMs'>,
+): Promise<Shown> {
+  const plans = planNext(definition, count, nowMs());
+  const { name } = definition;
+  const states = await Promise.all(
+    plans.map(async ({ period }) => (await schedules.findOccurrence(name, period))?.state),
+  );
   return {
-    data: { name: definition.name, next: plans.map(describePlan) },
-    lines: plans.length === 0 ? ['no further occurrence'] : plans.map(describeAhead),
+    data: {
+      name,
+      next: plans.map((plan, at) => ({ ...describePlan(plan), state: states[at] ?? 'ahead' })),
+    },
+    lines:
+      plans.length === 0
+        ? ['no further occurrence']
+        : plans.map((plan, at) => describeAhead(plan, states[at])),
   };
 }
 
-function describeAhead(plan: OccurrencePlan): string {
+function describeAhead(plan: OccurrencePlan, state?: OccurrenceState): string {
   const at = (atMs: number): string => formatInstant(atMs, plan.zone);
-  return `${plan.period}  ${quote(plan.label)}  prepared ${at(plan.prepareAtMs)}, released before ${at(plan.releaseByMs)}, paid ${at(plan.payAtMs)}, from ${quote(plan.roster)}`;
+  return `${plan.period}  ${state === undefined ? '' : `${state}  `}${quote(plan.label)}  prepared ${at(plan.prepareAtMs)}, released before ${at(plan.releaseByMs)}, paid ${at(plan.payAtMs)}, from ${quote(plan.roster)}`;
 }
 
 function describePlan(plan: OccurrencePlan) {
@@ -306,10 +357,12 @@ function describePlan(plan: OccurrencePlan) {
   };
 }
 
-function toRow({ plan, state, prepared, cause }: Occurrence) {
+function toRow({ plan, state, prepared, withdrawal, ...rest }: Occurrence) {
+  const cause = withdrawal ?? rest.cause;
   return {
     ...describePlan(plan),
     state,
+    ...(withdrawal === undefined ? {} : { isWithdrawn: true }),
     ...(prepared === undefined ? {} : { keys: prepared.keys }),
     ...(cause === undefined ? {} : { code: cause.code, message: cause.message }),
   };

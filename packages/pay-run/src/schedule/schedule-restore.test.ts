@@ -29,7 +29,7 @@ it('a restored copy of the store pays nothing twice', async () => {
     const restored = await world.startAgent();
     world.setClock(at);
     await restored.pass();
-    expect((await restored.schedules.find('monthly', '2027-03'))?.state).toBe(state);
+    expect((await restored.schedules.findOccurrence('monthly', '2027-03'))?.state).toBe(state);
     await restored.store.close();
   }
   expect(world.agent.state.submitted).toEqual([key]);

@@ -47,6 +47,8 @@ const recordSchema = v.strictObject({
       atMs: v.number(),
     }),
   ),
+  /** It is decided that it is not paid, and why. What the agent has of it is being cancelled. */
+  withdrawal: v.optional(causeSchema),
   cause: v.optional(causeSchema),
 });
 export type OccurrenceRecord = v.InferOutput<typeof recordSchema>;
@@ -60,6 +62,7 @@ export type ScheduleStore = {
   /** @throws PoolError `invalid_request` if the name is used */
   add(definition: Definition): Promise<void>;
   list(): Promise<readonly Schedule[]>;
+  find(name: string): Promise<Schedule | undefined>;
   /** @throws PoolError `not_found` */
   read(name: string): Promise<Schedule>;
   switch(name: string, state: ScheduleState): Promise<void>;
@@ -67,7 +70,7 @@ export type ScheduleStore = {
   notice(plan: OccurrencePlan): Promise<void>;
   /** Schedules and periods that were noticed. */
   listNoticed(): Promise<readonly { readonly id: string; readonly state: OccurrenceState }[]>;
-  find(schedule: string, period: string): Promise<Occurrence | undefined>;
+  findOccurrence(schedule: string, period: string): Promise<Occurrence | undefined>;
   /** Of one schedule, by period. */
   listOf(schedule: string): Promise<readonly Occurrence[]>;
   /** An occurrence that has not ended. Undefined: another one works on it, or it has ended. */
@@ -89,15 +92,20 @@ export function hasEnded({ state }: Pick<Occurrence, 'state'>): boolean {
 }
 
 export function createScheduleStore(store: JobStore, nowMs: () => number): ScheduleStore {
-  async function readSchedule(name: string): Promise<Schedule> {
+  async function find(name: string): Promise<Schedule | undefined> {
     const job = await store.get(definitionScope, name);
-    if (job === undefined) {
+    return job && toSchedule(job);
+  }
+
+  async function readSchedule(name: string): Promise<Schedule> {
+    const schedule = await find(name);
+    if (schedule === undefined) {
       throw new PoolError(
         'not_found',
         `there is no schedule ${quote(name)}; "disburse-agent schedule list" prints them`,
       );
     }
-    return toSchedule(job);
+    return schedule;
   }
 
   /** @returns false if it is leased, or in another state */
@@ -116,11 +124,6 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
     await store.update({ payload: leased.job.payload, ...fenced, ...next, nowMs: nowMs() });
     await store.release(fenced);
     return true;
-  }
-
-  async function find(schedule: string, period: string): Promise<Occurrence | undefined> {
-    const job = await store.get(occurrenceScope, formatId(schedule, period));
-    return job && toOccurrence(job);
   }
 
   return {
@@ -149,6 +152,7 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
         .toSorted((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
     },
 
+    find,
     read: readSchedule,
 
     async switch(name, state) {
@@ -176,7 +180,10 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
       return all.map(({ key, state }) => ({ id: key, state: state as OccurrenceState }));
     },
 
-    find,
+    async findOccurrence(schedule, period) {
+      const job = await store.get(occurrenceScope, formatId(schedule, period));
+      return job && toOccurrence(job);
+    },
 
     async listOf(schedule) {
       const all = await store.listChanged({ scope: occurrenceScope, sinceMs: 0 });

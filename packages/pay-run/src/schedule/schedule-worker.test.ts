@@ -21,7 +21,7 @@ async function setUp(...given: Parameters<World['startAgent']>) {
   const agent = await world.startAgent(...given);
   await agent.schedules.add(world.define('monthly'));
   world.writeRoster('payroll-2027-03.csv');
-  const march = async () => await agent.schedules.find('monthly', '2027-03');
+  const march = async () => await agent.schedules.findOccurrence('monthly', '2027-03');
   return { ...agent, march };
 }
 
@@ -41,6 +41,8 @@ describe('an occurrence', () => {
     expect(key).toMatch(/^salaries-2027-03-/);
     expect(await march()).toMatchObject({ state: 'prepared', prepared: { keys: [key] } });
     expect(await createPaymentWindows(store).find(key ?? '')).toEqual({
+      owner: 'monthly 2027-03',
+      isWithdrawn: false,
       releaseByMs: Date.parse('2027-03-30T07:00:00Z'),
       payAtMs: Date.parse('2027-03-31T07:00:00Z'),
       payByMs: Date.parse('2027-03-31T19:00:00Z'),
@@ -82,7 +84,7 @@ describe('an occurrence', () => {
     );
     world.setClock(ahead);
     await pass();
-    const other = async () => await schedules.find('other', '2027-03');
+    const other = async () => await schedules.findOccurrence('other', '2027-03');
     expect(await other()).toMatchObject({ state: 'due', cause: { code: 'invalid_roster' } });
     expect((await march())?.state).toBe('prepared');
     world.setClock('2027-03-30T07:00:00Z');
@@ -115,7 +117,7 @@ describe('an occurrence', () => {
     world.setClock('2027-04-28T00:00:00Z');
     await pass();
     expect(await march()).toMatchObject({ state: 'skipped', cause: { code: 'late' } });
-    expect((await schedules.find('monthly', '2027-04'))?.state).toBe('prepared');
+    expect((await schedules.findOccurrence('monthly', '2027-04'))?.state).toBe('prepared');
     expect(submitted()).toHaveLength(1);
   });
 
@@ -194,7 +196,7 @@ describe('an occurrence', () => {
     world.setClock(ahead);
     await pass();
     expect(await march()).toMatchObject({ state: 'prepared' });
-    expect(await schedules.find('twin', '2027-03')).toMatchObject({
+    expect(await schedules.findOccurrence('twin', '2027-03')).toMatchObject({
       state: 'due',
       cause: { code: 'pay_run_conflict' },
     });

@@ -8,16 +8,16 @@ import { errorCodeOf } from '@pool/core';
 import { passesByItself } from '../agent/agent-client.ts';
 import { type AdvanceDeps, advance, keepCause } from './advance.ts';
 import { listDays } from './calendar.ts';
-import { planOccurrence } from './definition.ts';
+import { findStartMs, planOccurrence } from './definition.ts';
 import {
   formatId,
   hasEnded,
+  type LeasedOccurrence,
   type Schedule,
-  type ScheduleState,
   type ScheduleStore,
 } from './schedule-store.ts';
 
-export type ScheduleWorkerDeps = Omit<AdvanceDeps, 'schedules'> & {
+export type ScheduleWorkerDeps = Omit<AdvanceDeps, 'schedules' | 'unchanged'> & {
   readonly schedules: ScheduleStore;
   /** Names this process in the store. */
   readonly workerId: string;
@@ -33,34 +33,37 @@ const leaseMs = 300_000;
 /** Pause after an occurrence that cannot go on. */
 const restMs = 60_000;
 
-/** @returns one pass over all schedules. Never throws */
-export function createSchedulePass(deps: ScheduleWorkerDeps): () => Promise<void> {
+/** @returns one pass over all schedules, which ends early when the signal is aborted. Never throws */
+export function createSchedulePass(
+  deps: ScheduleWorkerDeps,
+): (signal?: AbortSignal) => Promise<void> {
   const { schedules, log, nowMs, workerId } = deps;
+  const unchanged = new Map<string, string>();
   /** When an occurrence that could not go on is tried again. */
   const resting = new Map<string, number>();
   /** The latest payment of each schedule that is noticed. After a restart all are looked at again. */
   const cursors = new Map<string, number>();
 
-  async function notice(all: readonly Schedule[], noticed: ReadonlySet<string>): Promise<void> {
-    const untilMs = nowMs();
-    for (const { definition, state } of all) {
-      if (state === 'removed') {
-        continue;
+  async function notice(
+    { definition, state }: Schedule,
+    noticed: ReadonlySet<string>,
+  ): Promise<void> {
+    if (state === 'removed') {
+      return;
+    }
+    const cursor = `${definition.name} ${definition.createdAtMs}`;
+    for (const day of listDays(definition, cursors.get(cursor) ?? findStartMs(definition))) {
+      if (day.payAtMs - definition.prepareMs > nowMs()) {
+        return;
       }
-      const cursor = `${definition.name} ${definition.createdAtMs}`;
-      for (const day of listDays(definition, cursors.get(cursor) ?? definition.createdAtMs)) {
-        if (day.payAtMs - definition.prepareMs > untilMs) {
-          break;
-        }
-        if (!noticed.has(formatId(definition.name, day.period))) {
-          await schedules.notice(planOccurrence(definition, day));
-        }
-        cursors.set(cursor, day.payAtMs);
+      if (!noticed.has(formatId(definition.name, day.period))) {
+        await schedules.notice(planOccurrence(definition, day));
       }
+      cursors.set(cursor, day.payAtMs);
     }
   }
 
-  async function work(id: string, states: ReadonlyMap<string, ScheduleState>): Promise<void> {
+  async function work(id: string): Promise<void> {
     const leased = await schedules.lease(id, workerId, leaseMs);
     if (leased === undefined) {
       return;
@@ -68,7 +71,9 @@ export function createSchedulePass(deps: ScheduleWorkerDeps): () => Promise<void
     const { state: before, plan } = leased.occurrence;
     let current = leased;
     try {
-      current = await advance(leased, states.get(plan.schedule), deps);
+      // As it is now: a person may have paused or removed it since the pass began.
+      const schedule = await schedules.find(plan.schedule);
+      current = await advance(leased, schedule, { ...deps, unchanged });
       resting.delete(id);
     } catch (error) {
       const code = errorCodeOf(error) ?? 'internal_error';
@@ -76,9 +81,8 @@ export function createSchedulePass(deps: ScheduleWorkerDeps): () => Promise<void
         log.warn({ schedule: plan.schedule, period: plan.period, code }, 'schedule: not yet');
       }
       resting.set(id, nowMs() + restMs);
-      // What is prepared keeps its state: the jobs of the agent say how it ends.
-      if (before === 'due' && !passesByItself(error)) {
-        current = await keepCauseOfDue(id, leased, error);
+      if (!passesByItself(error)) {
+        current = await keepReason(leased, error);
       }
     } finally {
       await schedules.release(current).catch(() => undefined);
@@ -90,38 +94,45 @@ export function createSchedulePass(deps: ScheduleWorkerDeps): () => Promise<void
     }
   }
 
-  /** The preparation may have been decided before the error. */
-  async function keepCauseOfDue(
-    id: string,
-    leased: Parameters<typeof keepCause>[0],
-    error: unknown,
-  ): Promise<Parameters<typeof keepCause>[0]> {
-    const [schedule = '', period = ''] = id.split(' ');
-    const stored = await schedules.find(schedule, period);
-    return stored?.state === 'due' ? await keepCause(leased, error, deps) : leased;
+  /** Something may have been decided before the error, also by another agent. */
+  async function keepReason(leased: LeasedOccurrence, error: unknown): Promise<LeasedOccurrence> {
+    const { plan } = leased.occurrence;
+    const stored = await schedules.findOccurrence(plan.schedule, plan.period);
+    return stored === undefined || hasEnded(stored)
+      ? leased
+      : await keepCause({ ...leased, occurrence: stored }, error, { schedules, nowMs });
   }
 
-  return async () => {
+  /** One that is damaged must not keep the others from their time. */
+  async function apart(what: object, step: () => Promise<void>): Promise<void> {
     try {
-      const all = await schedules.list();
-      if (all.length === 0) {
-        return;
-      }
-      const ids = new Set((await schedules.listNoticed()).map(({ id }) => id));
-      await notice(all, ids);
-      const states = new Map(all.map(({ definition, state }) => [definition.name, state]));
-      for (const { id, state } of await schedules.listNoticed()) {
-        // A clock that was set back ends a rest that would last for years.
-        const untilMs = resting.get(id) ?? 0;
-        const isResting = nowMs() < untilMs && untilMs - nowMs() <= restMs;
-        if (!hasEnded({ state }) && !isResting) {
-          await work(id, states);
-        }
-      }
+      await step();
     } catch (error) {
-      log.warn({ code: errorCodeOf(error) ?? 'internal_error' }, 'schedule: a pass failed');
+      const code = errorCodeOf(error) ?? 'internal_error';
+      log.warn({ ...what, code }, 'schedule: a step failed');
     }
-  };
+  }
+
+  async function passAll(signal: AbortSignal | undefined): Promise<void> {
+    const all = await schedules.list();
+    if (all.length === 0) {
+      return;
+    }
+    const ids = new Set((await schedules.listNoticed()).map(({ id }) => id));
+    for (const one of all) {
+      await apart({ schedule: one.definition.name }, () => notice(one, ids));
+    }
+    for (const { id, state } of await schedules.listNoticed()) {
+      // A clock that was set back ends a rest that would last for years.
+      const untilMs = resting.get(id) ?? 0;
+      const isResting = nowMs() < untilMs && untilMs - nowMs() <= restMs;
+      if (!hasEnded({ state }) && !isResting && signal?.aborted !== true) {
+        await apart({ occurrence: id }, () => work(id));
+      }
+    }
+  }
+
+  return (signal) => apart({}, () => passAll(signal));
 }
 
 export type ScheduleWorker = { stop(): Promise<void> };
@@ -139,7 +150,7 @@ export function startSchedules(
 
   async function loop(): Promise<void> {
     while (!signal.aborted) {
-      await pass();
+      await pass(signal);
       await deps.sleep(deps.idleMs, signal).catch(() => undefined);
     }
   }

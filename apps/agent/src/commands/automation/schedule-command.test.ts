@@ -80,6 +80,10 @@ it('adds, shows, pauses, skips ahead and removes one, in words and as envelopes'
   expect((await run('next', 'monthly', '--count', '5')).text.trim().split('\n')).toHaveLength(5);
   const dry = await run('dry-run', 'monthly');
   expect([dry.code, dry.text.match(/is not there yet/g)?.length]).toEqual([0, 3]);
+  writeFileSync(join(home, `${first?.period}.csv`), 'address,amount\n');
+  const wrong = await run('dry-run', 'monthly');
+  expect(wrong.code).toBe(exitCodes.refused);
+  expect(wrong.text.match(/is not there yet/g)?.length).toBe(2);
   expect((await run('pause', 'monthly')).text).toContain('is paused');
   expect((await run('resume', 'monthly')).text).toContain('is active');
   expect((await run('show', 'monthly')).text).toContain('LW * * (weekend: keep) at 09:00');

@@ -32,6 +32,7 @@ export function createScheduleDeps(
     client: createAgentClient(url, readLoopbackToken(config.home)),
     openLedger: () => openLedger({ home: config.home, jobs: config.jobs }),
     readCeiling: (chain) => withLocalChecks(config, async ({ readCeiling }) => readCeiling(chain)),
+    findToken: (chain, token) => readChainsFile(config.chainsFile).chains[chain]?.tokens[token],
     windows: createPaymentWindows(store),
     policy: readSchedulePolicy(config),
     nowMs: systemClock.nowMs,

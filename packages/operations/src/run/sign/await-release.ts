@@ -8,7 +8,7 @@
 import { type ErrorBody, PoolError, parseEvmAddress } from '@pool/core';
 import { InterruptedRunError, rethrowInterruption } from '@pool/idempotency/engine';
 import type { ReleaseEntry } from '@pool/policy';
-import type { PaymentWindow } from '../../releases/payment-windows.ts';
+import type { StoredWindow } from '../../releases/payment-windows.ts';
 import {
   describeBatch,
   type PaidBatch,
@@ -29,20 +29,20 @@ const maxPauseMs = 15_000;
  * @throws PoolError `release_policy_refused`, `release_denied`, `release_expired`, `cancelled`
  */
 export async function awaitRelease(run: Run, batch: Batch, isOnce = false): Promise<void> {
-  const { releases, windows } = run.deps;
-  const window = windows && (await ask(run, () => windows.find(run.record.key)));
+  const { releases } = run.deps;
   if (releases === undefined) {
-    return refuseWithoutPolicy(run, window !== undefined);
+    return refuseWithoutPolicy(run, (await findWindow(run)) !== undefined);
   }
   const paid = describePaid(run, batch);
   const prepared = await ask(run, () => prepare(run, releases, paid));
   await run.putOnce(askedName, JSON.stringify({ policy: releases.policy.sha256 }));
   for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
     await run.assertNotCancelled();
-    const nowMs = await readNowMs(run);
+    // Read each time: its schedule may withdraw it.
+    const window = await findWindow(run);
+    const { earliestMs, latestMs: nowMs } = await readClocks(run);
     const isReleasedNow = await isReleased(run, { releases, paid, prepared, nowMs, window });
-    // The clock of the chain may be ahead, and nothing is paid before its time.
-    if (isReleasedNow && (window === undefined || run.deps.clock.nowMs() >= window.payAtMs)) {
+    if (isReleasedNow && (window === undefined || earliestMs >= window.payAtMs)) {
       return;
     }
     if (isOnce) {
@@ -62,7 +62,7 @@ async function isReleased(
     readonly paid: PaidBatch;
     readonly prepared: ReleaseEntry;
     readonly nowMs: number;
-    readonly window: PaymentWindow | undefined;
+    readonly window: StoredWindow | undefined;
   },
 ): Promise<boolean> {
   const { releases, paid, prepared, nowMs, window } = wait;
@@ -106,11 +106,15 @@ async function isReleased(
   return false;
 }
 
-/** @throws PoolError `release_policy_refused`, `release_expired` */
+/** @throws PoolError `cancelled`, `release_policy_refused`, `release_expired` */
 function assertInWindow(
-  { releaseByMs, payByMs }: PaymentWindow,
+  window: StoredWindow,
   state: { readonly nowMs: number; readonly isStored: boolean; readonly required: number },
 ): void {
+  const { releaseByMs, payByMs, isWithdrawn } = window;
+  if (isWithdrawn) {
+    throw createWithdrawn();
+  }
   if (state.required === 0) {
     throw new PoolError(
       'release_policy_refused',
@@ -129,6 +133,35 @@ function assertInWindow(
       `the batch was released, and was not signed before the end of its time, ${new Date(payByMs).toISOString()}; nothing was paid`,
     );
   }
+}
+
+function createWithdrawn(): PoolError {
+  return new PoolError(
+    'cancelled',
+    'its schedule has withdrawn the batch, and nothing was paid; "disburse-agent schedule show" prints why',
+  );
+}
+
+/**
+ * Before an authorisation leaves: a vote, a queue or a restart may have lasted until after the end of its time.
+ * @throws PoolError `cancelled`, `release_expired`
+ */
+export async function assertWindowOpen(run: Run): Promise<void> {
+  const window = await findWindow(run);
+  if (window?.isWithdrawn === true) {
+    throw createWithdrawn();
+  }
+  if (window !== undefined && (await readClocks(run)).latestMs >= window.payByMs) {
+    throw new PoolError(
+      'release_expired',
+      `the authorisation had not left this agent before the end of the batch's time, ${new Date(window.payByMs).toISOString()}; nothing was paid`,
+    );
+  }
+}
+
+async function findWindow(run: Run): Promise<StoredWindow | undefined> {
+  const { windows } = run.deps;
+  return windows && (await ask(run, () => windows.find(run.record.key)));
 }
 
 async function prepare(run: Run, { log, policy }: ReleaseDeps, paid: PaidBatch) {
@@ -166,10 +199,16 @@ async function refuseWithoutPolicy(run: Run, isScheduled: boolean): Promise<void
   }
 }
 
-/** The later of our clock and the chain's. An RPC that does not answer ends no wait. */
-async function readNowMs(run: Run): Promise<number> {
+/**
+ * Our clock and the chain's, which may be wrong either way. Nothing ends later than the later one says, and nothing is paid before the
+ * earlier one says so. An RPC that does not answer ends no wait.
+ */
+async function readClocks(
+  run: Run,
+): Promise<{ readonly earliestMs: number; readonly latestMs: number }> {
   const ownMs = run.deps.clock.nowMs();
-  return Math.max(ownMs, 1000 * (await run.now().catch(() => 0)));
+  const headMs = 1000 * (await run.context.chain.fetchHeadTimestamp().catch(() => 0));
+  return { earliestMs: Math.min(ownMs, headMs), latestMs: Math.max(ownMs, headMs) };
 }
 
 /** A log that does not answer ends the run, like the job store. */
