@@ -21,6 +21,18 @@ export const webhookEventTypes = [
   'job.failed',
   /** Nothing was paid, because the job was cancelled. */
   'job.cancelled',
+  /** A scheduled payment cannot be prepared yet. It is skipped if that lasts until its deadline. */
+  'schedule.not_ready',
+  /** A scheduled payment is prepared, and waits for its release and its time. */
+  'schedule.prepared',
+  /** All of a scheduled payment is paid. */
+  'schedule.paid',
+  /** Some parts of a scheduled payment are paid, and no other one will be. */
+  'schedule.partly_paid',
+  /** Nothing of a scheduled payment is paid: it was late, not released, denied, cancelled, or withdrawn. */
+  'schedule.skipped',
+  /** Nothing of a scheduled payment is paid: its jobs failed. */
+  'schedule.unpaid',
   /** `webhooks test` sent it. */
   'webhook.test',
 ] as const;
@@ -41,8 +53,16 @@ const eventSchema = v.strictObject({
     state: v.optional(v.string()),
     /** Of an event `job.stage_changed`. */
     stage: v.optional(v.string()),
-    /** Why the job failed (docs/errors.md). */
+    /** Why the job failed, or the scheduled payment is not ready or not paid (docs/errors.md). */
     errorCode: v.optional(v.string()),
+    /** Of a scheduled payment: the name of its schedule. */
+    schedule: v.optional(v.string()),
+    /** Of a scheduled payment, for example `2027-03`. */
+    period: v.optional(v.string()),
+    /** Without its release before then it is not paid. ISO 8601 in UTC, as is the next one. */
+    releaseBy: v.optional(v.string()),
+    /** It is not paid before then. */
+    payAt: v.optional(v.string()),
   }),
 });
 export type WebhookEvent = v.InferOutput<typeof eventSchema>;

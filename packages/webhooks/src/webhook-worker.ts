@@ -1,5 +1,5 @@
 /**
- * The worker of the running agent: finds what happened to jobs, stores the events, and delivers them.
+ * The worker of the running agent: finds what happened to jobs and schedules, stores the events, and delivers them.
  *
  * @module
  */
@@ -22,8 +22,10 @@ export type WebhookWorkerOptions = {
   readonly store: JobStore;
   /** Of the jobs that are told. Undefined: not known yet. */
   readonly findScope: () => string | undefined;
-  /** The events of a job so far. */
-  readonly listEvents: (job: StoredJob) => Promise<readonly WebhookEvent[]>;
+  /** Of what is told beside the jobs. Default: nothing. */
+  readonly furtherScopes?: readonly string[];
+  /** The events of a job so far. @param scope - of {@link WebhookWorkerOptions.findScope} */
+  readonly listEvents: (job: StoredJob, scope: string) => Promise<readonly WebhookEvent[]>;
   /** Read again at each pass, so that a changed file counts without a restart. @throws for a file that is wrong now */
   readonly readTargets: () => readonly WebhookTarget[];
   readonly fetch: Fetch;
@@ -137,15 +139,20 @@ export function startWebhooks(options: WebhookWorkerOptions): WebhookWorker {
       // A clock that was set back must not hide what happens meanwhile.
       const sinceMs = Math.min(Number(cursor.job.payload), nowMs) - overlapMs;
       const toldNow = new Map<string, string>();
-      for (const { key, state, updatedAtMs } of await store.listChanged({ scope, sinceMs })) {
-        const change = `${state} ${updatedAtMs}`;
-        const job = told.get(key) === change ? undefined : await store.get(scope, key);
-        if (job !== undefined) {
-          for (const event of await listReadable(job)) {
-            await outbox.append(event, targets);
+      for (const own of [scope, ...(options.furtherScopes ?? [])]) {
+        for (const { key, state, updatedAtMs } of await store.listChanged({
+          ...{ scope: own, sinceMs },
+        })) {
+          const change = `${state} ${updatedAtMs}`;
+          const name = JSON.stringify([own, key]);
+          const job = told.get(name) === change ? undefined : await store.get(own, key);
+          if (job !== undefined) {
+            for (const event of await listReadable(job, scope)) {
+              await outbox.append(event, targets);
+            }
           }
+          toldNow.set(name, change);
         }
-        toldNow.set(key, change);
       }
       told = toldNow;
       await store.update({ ...fenced, state: 'open', payload: String(nowMs), nowMs });
@@ -155,14 +162,15 @@ export function startWebhooks(options: WebhookWorkerOptions): WebhookWorker {
   }
 
   /** One job that cannot be read must not silence the others. */
-  async function listReadable(job: StoredJob): Promise<readonly WebhookEvent[]> {
+  async function listReadable(job: StoredJob, scope: string): Promise<readonly WebhookEvent[]> {
     try {
-      return await options.listEvents(job);
+      return await options.listEvents(job, scope);
     } catch (error) {
-      if (errorCodeOf(error) !== 'job_unreadable') {
+      const code = errorCodeOf(error);
+      if (code !== 'job_unreadable' && code !== 'store_damaged') {
         throw error;
       }
-      log.warn({ code: 'job_unreadable' }, 'webhooks: a stored job cannot be read; no event of it');
+      log.warn({ code }, 'webhooks: a stored job cannot be read; no event of it');
       return [];
     }
   }

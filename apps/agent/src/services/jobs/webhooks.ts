@@ -1,18 +1,20 @@
 /**
- * The webhooks of the running agent: its jobs, its ledger and its targets.
+ * The webhooks of the running agent: its jobs, its schedules, its ledger and its targets.
  *
  * @module
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { JobStore } from '@pool/idempotency';
-import { createLabelFinder } from '@pool/pay-run';
+import type { JobStore, StoredJob } from '@pool/idempotency';
+import { createLabelFinder, occurrenceScope, toOccurrence } from '@pool/pay-run';
 import { type Log, systemClock } from '@pool/wallet/node';
 import {
   createPinnedFetch,
   listJobEvents,
+  listOccurrenceEvents,
   readTargets,
   startWebhooks,
+  type ToldOccurrence,
   type WebhookWorker,
 } from '@pool/webhooks';
 import type { Config } from '../../config/config.ts';
@@ -32,7 +34,11 @@ export function startConfiguredWebhooks(input: {
   const findLabel = createLabelFinder(config);
   return startWebhooks({
     ...{ store, log, findScope },
-    listEvents: async (job) => listJobEvents(job, await findLabel(job.key)),
+    furtherScopes: [occurrenceScope],
+    listEvents: async (job, scope) =>
+      job.scope === occurrenceScope
+        ? listOccurrenceEvents(scope, describeOccurrence(job))
+        : listJobEvents(job, await findLabel(job.key)),
     readTargets: () => readTargets(place),
     fetch: createPinnedFetch(place),
     clock: systemClock,
@@ -40,4 +46,16 @@ export function startConfiguredWebhooks(input: {
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     idleMs: 2_000,
   });
+}
+
+/** Without its roster, and without the message of its cause. @throws PoolError `store_damaged` */
+function describeOccurrence(job: StoredJob): ToldOccurrence {
+  const { plan, state, prepared, cause } = toOccurrence(job);
+  const { schedule, period, label, definedAtMs, releaseByMs, payAtMs } = plan;
+  return {
+    ...{ schedule, period, label, definedAtMs, releaseByMs, payAtMs, state },
+    preparedAtMs: prepared?.atMs,
+    cause: cause && { code: cause.code, atMs: cause.atMs },
+    updatedAtMs: job.updatedAtMs,
+  };
 }
