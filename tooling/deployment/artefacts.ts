@@ -3,6 +3,7 @@ import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { run } from '../src/processes.ts';
 import { readManifest } from '../src/workspace.ts';
+import { findSbomProblems, writeServiceSbom } from './sbom.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -34,11 +35,14 @@ export async function packServices(
     const packed = join(folder, service);
     rmSync(packed, { recursive: true, force: true });
     await pnpm(['--filter', services[service], 'deploy', '--prod', '--legacy', packed]);
+    await writeServiceSbom(packed, `apps/${service}`);
     removeSources(packed);
     // pnpm links the service itself to its place in the repository.
     rmSync(join(packed, 'node_modules/.pnpm/node_modules', services[service]), { force: true });
     const link = findLinkOut(packed);
     if (link !== undefined) throw new Error(`${link} leads out of the packed folder ${packed}`);
+    const problems = await findSbomProblems(packed);
+    if (problems.length > 0) throw new Error(`${packed}:\n${problems.join('\n')}`);
   }
 }
 

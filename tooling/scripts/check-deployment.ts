@@ -1,5 +1,5 @@
 // `pnpm check:deployment`: the built and packed services pay a roster over three network namespaces, as on three machines: chain, PostgreSQL,
-// gate, platform and proxy; agent; prover. Needs Linux, root, `ip`, `openssl` and `caddy`. Where one is missing it says so and checks nothing,
+// gate, platform and proxy; agent; prover. Before, systemd reads the units. Needs Linux, root, `ip`, `openssl`, `caddy` and `systemd-analyze`. Where one is missing it says so and checks nothing,
 // which is a failure where skips are forbidden (POOL_TEST_FORBID_SKIPS).
 // With `--packed <folder>` it takes what an earlier run has packed there.
 import { spawnSync } from 'node:child_process';
@@ -17,6 +17,7 @@ import {
 } from '../deployment/namespaces.ts';
 import { type Networks, names, payOverNetworks } from '../deployment/pay-over-networks.ts';
 import { publishKeys } from '../deployment/publish-keys.ts';
+import { findUnitProblems } from '../deployment/units.ts';
 import { run } from '../src/processes.ts';
 
 const { values } = parseArgs({
@@ -24,8 +25,8 @@ const { values } = parseArgs({
 });
 
 function findObstacle(): string | undefined {
-  for (const program of ['openssl', 'caddy']) {
-    const { error } = spawnSync(program, ['version'], { stdio: 'ignore' });
+  for (const program of ['openssl', 'caddy', 'systemd-analyze']) {
+    const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
     if (error !== undefined) return `\`${program}\` is not installed`;
   }
   return findNamespaceObstacle();
@@ -39,6 +40,8 @@ async function main(): Promise<void> {
     process.exitCode = isForbidden ? 1 : 0;
     return;
   }
+  const problems = findUnitProblems();
+  process.stdout.write(problems.length === 0 ? 'ok     units of systemd\n' : problems.join('\n'));
   const folder = mkdtempSync(join(tmpdir(), 'pool-deployment-'));
   // PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
@@ -64,7 +67,7 @@ async function main(): Promise<void> {
       [...prefix, process.execPath, ...again, '--networks', JSON.stringify(networks)],
       { env: { NODE_EXTRA_CA_CERTS: certificates.authority }, output: 'inherit' },
     );
-    process.exitCode = status;
+    process.exitCode = problems.length === 0 ? status : 1;
     if (status !== 0) printLogs(folder);
   } finally {
     removeNamespaces(namespaces);

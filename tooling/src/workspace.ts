@@ -15,6 +15,7 @@ export interface PackageEntry {
 /** The fields of a package.json that our tools read. */
 export interface PackageJson {
   readonly name?: string;
+  readonly version?: string;
   readonly private?: boolean;
   readonly packageManager?: string;
   readonly license?: unknown;
@@ -33,6 +34,7 @@ export interface PackageJson {
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly publishConfig?: { readonly access?: string; readonly provenance?: boolean };
 }
 
 export interface WorkspacePackage {
