@@ -65,6 +65,7 @@ describe('checkPackageFiles', () => {
     sideEffects: false,
     exports: { '.': './dist/index.js', './package.json': './package.json' },
     scripts: { build: 'x' },
+    publishConfig: { provenance: true },
   };
 
   beforeEach(() => {
@@ -100,6 +101,7 @@ describe('checkPackageFiles', () => {
 
   it.each([
     ['scripts', {}, 'is published but has no build script'],
+    ['publishConfig', { access: 'public' }, 'is published without provenance (publishConfig)'],
     ['description', '', 'has no description'],
     ['keywords', ['one'], 'has fewer than three keywords'],
     ['exports', { '.': './dist/index.js' }, 'does not export ./package.json'],

@@ -133,6 +133,7 @@ function checkPublishedManifest(
     repository,
     sideEffects,
     exports,
+    publishConfig,
     bin = {},
   }: PackageJson,
   where: string,
@@ -140,6 +141,7 @@ function checkPublishedManifest(
 ): string[] {
   const holds: Readonly<Record<string, boolean>> = {
     'is published but has no build script': scripts?.['build'] !== undefined,
+    'is published without provenance (publishConfig)': publishConfig?.provenance === true,
     'has no description': (description ?? '') !== '',
     'has fewer than three keywords': (keywords ?? []).length >= 3,
     'does not export ./package.json': exports?.['./package.json'] === './package.json',
