@@ -33,6 +33,13 @@ export {
   deployZeroFirstTestToken,
   mintTestToken,
 } from './calls/test-tokens.ts';
+export {
+  type ContractSignature,
+  type ContractVerdict,
+  checkContractSignature,
+  computeFunderQuestionGas,
+  signInQuestionGas,
+} from './chain/contract-signature.ts';
 export { type FundedBatch, type PoolLeaf, parsePoolEvent } from './chain/pool-leaves.ts';
 export { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
 export { simulateCall, unknownRevertReason } from './chain/revert-reason.ts';

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { ContractVerdict } from '@pool/contracts';
 export { type AcceptDeps, acceptSettlement } from './accept/accept-settlement.ts';
 export {
   type AcceptSpendDeps,
@@ -27,7 +28,6 @@ export {
 } from './budget/limits.ts';
 export { defaultDailyWei, type RelayerTotal } from './budget/relayer-total.ts';
 export { createChainDoor } from './chain/chain-door.ts';
-export type { ContractVerdict } from './chain/contract-signature.ts';
 export { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 export { createBatchChecker } from './checks/batch-checker.ts';
 export { createProofCheck, type KeyFolder, loadVerificationKeys } from './checks/check-proof.ts';

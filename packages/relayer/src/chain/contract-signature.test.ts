@@ -1,5 +1,11 @@
 /** Answers of contracts on a real chain about a signature, and failures of their RPC. */
-import { erc1271Gas } from '@pool/contracts';
+import {
+  type ContractVerdict,
+  checkContractSignature,
+  computeFunderQuestionGas,
+  erc1271Gas,
+  signInQuestionGas as gas,
+} from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -16,12 +22,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBurningCode, deployOwnedWallet, strangeCode } from '../../test/contract-wallet.ts';
 import { type StubAnswer, startStubRpc } from '../../test/stub-rpc.ts';
 import { testSettings } from '../../test/test-settings.ts';
-import {
-  type ContractVerdict,
-  checkContractSignature,
-  computeFunderQuestionGas,
-  signInQuestionGas as gas,
-} from './contract-signature.ts';
 
 const text = 'a text';
 const digest = parseHex32(hashMessage(text));

@@ -7,6 +7,10 @@
 
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
 import {
+  type ContractSignature,
+  type ContractVerdict,
+  checkContractSignature,
+  computeFunderQuestionGas,
   computeFundGasCeiling,
   computeSpendGasCeiling,
   connectShieldedPool,
@@ -18,6 +22,7 @@ import {
   type PoolReader,
   shieldedPoolInterface as pool,
   requirePoolCode,
+  signInQuestionGas,
   simulateCall,
   voidGasCeiling,
 } from '@pool/contracts';
@@ -47,13 +52,6 @@ import {
   type TransactionSigner,
 } from '@pool/evm-sender';
 import { computeAddress, concat, id, Transaction, ZeroAddress } from 'ethers';
-import {
-  type ContractSignature,
-  type ContractVerdict,
-  checkContractSignature,
-  computeFunderQuestionGas,
-  signInQuestionGas,
-} from './contract-signature.ts';
 
 /** The part of a settlement that becomes calldata. */
 export type FundCall = Pick<SettlementRequest, 'batch' | 'proof' | 'funderSignature' | 'permit'>;

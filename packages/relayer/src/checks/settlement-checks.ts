@@ -5,6 +5,7 @@
  * @module
  */
 import type { Delivery, SettlementRequest, SpendRequest } from '@pool/api';
+import type { ContractSignature, ContractVerdict } from '@pool/contracts';
 import type { EvmChainSettings } from '@pool/core';
 import {
   type EvmAddress,
@@ -15,7 +16,6 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import { recoverAddress } from 'ethers';
-import type { ContractSignature, ContractVerdict } from '../chain/contract-signature.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { BatchChecker } from './batch-checker.ts';
 import type { SpendForm } from './check-form.ts';

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { erc1271Gas } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -14,6 +13,7 @@ import {
 } from '@pool/core';
 import { assertChainId, isEvmFailure, waitAtMost } from '@pool/evm-sender';
 import { Interface, type JsonRpcProvider } from 'ethers';
+import { erc1271Gas } from '../calls/shielded-pool.ts';
 
 /** `delegated-account`: the address has a key of its own and only borrows code (EIP-7702). */
 export type ContractVerdict = 'valid' | 'invalid' | 'no-contract' | 'delegated-account';
