@@ -286,9 +286,18 @@ export const payerCommands: Commands = {
         options: releaseSigning,
         load: async () => (await import('./commands/payer/release-commands.ts')).runDenyRelease,
       },
+      owners: {
+        about: 'What the owners of a contract wallet (DISBURSE_SIGNER=contract_wallet) must sign.',
+        options: { '--out <file>': 'a new file for typed data and Safe messages', ...json },
+        load: async () => (await import('./commands/payer/release-commands.ts')).runListOwners,
+      },
       import: {
-        about: 'Store what was signed on another machine.',
-        args: { '<file>': 'that "release sign" or "release deny" wrote; - is standard input' },
+        about:
+          'Store what was signed on another machine: the word of a person, or the signatures of the owners of a contract wallet.',
+        args: {
+          '<place>':
+            'a file of "release sign" or "release deny", a message of a Safe service, or signatures as hex; or its https address; - is standard input',
+        },
         load: async () => (await import('./commands/payer/release-commands.ts')).runImportRelease,
       },
       log: {

@@ -17,6 +17,8 @@ export const errors = [
         'The funder has too little coin for gas. Send it some, then pay under a new key.',
       recipient_key_rotated:
         "A recipient's encryption key changed since it was last paid. Ask whether it was rotated.",
+      allowance_outside:
+        'The contract wallet has not given the pool the allowance of the batch. Let its owners make the call of the message.',
       release_required:
         'The release policy asks people to release the payment before it is signed. Tell them; "release list" shows what waits.',
       approval_failed:

@@ -87,12 +87,22 @@ export type {
   ProverPort,
 } from './ports.ts';
 export {
+  assertCounts,
   describeManifest,
   findPreparedBatches,
   listPreparedBatches,
   type PreparedBatchView,
   storeRelease,
 } from './prepared/prepared-batches.ts';
+export {
+  createOwnersDesk,
+  listOwnersRequests,
+  type OwnersChain,
+  type OwnersPlace,
+  type OwnersSignature,
+  type OwnersView,
+  storeOwnersSignature,
+} from './releases/owners-desk.ts';
 export {
   createPaymentWindows,
   type PaymentWindow,

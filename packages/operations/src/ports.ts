@@ -202,6 +202,8 @@ export type FunderPort = {
    * authorisation without the allowance lock, so that no other batch waits for that vote.
    */
   readonly needsVote: boolean;
+  /** True: it signs neither permits nor approvals. The wallet gives the pool its allowance by a transaction of its own. */
+  readonly approvesOutside?: boolean;
   /** Id of a request at the signer. The same content has the same id after every crash. */
   identify(request: FunderRequest): string;
   /**

@@ -127,6 +127,11 @@ export type {
   Terminal,
 } from './ports.ts';
 export {
+  importOwnersSignature,
+  listOwners,
+  parseOwnersSignature,
+} from './release/owners-commands.ts';
+export {
   importRelease,
   listReleases,
   makeReleaseKey,
@@ -139,6 +144,7 @@ export {
   verifyLog,
 } from './release/release-commands.ts';
 export { formatRequest, parseAnswer, toRequested } from './release/release-files.ts';
+export { type ReleaseSource, readReleaseSource } from './release/release-source.ts';
 export { writeNewFile } from './report/new-file.ts';
 export { stateOf } from './report/split-report.ts';
 export {

@@ -35,6 +35,14 @@ export {
   type AttestationPins,
   verifyAttestation,
 } from './attestation/verify-attestation.ts';
+export {
+  type ContractWalletOptions,
+  createContractWalletSigner,
+  type OwnersAnswer,
+  type OwnersDesk,
+  type OwnersRequest,
+} from './contract-wallet/contract-wallet-signer.ts';
+export { computeSafeMessageHash, createSafeMessage } from './contract-wallet/safe-message.ts';
 export { createCustodianAHolder } from './custodian-a/custodian-a-holder.ts';
 export { createCustodianASigner } from './custodian-a/custodian-a-signer.ts';
 export {

@@ -57,6 +57,8 @@ export type SignerCapabilities = {
   /** A separate approval process must receive the manifest first. Only such a signer lets a request wait for a vote. */
   readonly needsApprover: boolean;
   readonly curves: readonly ('secp256k1' | 'ed25519')[];
+  /** The wallet gives the pool its allowance by a transaction of its own: neither permits nor approvals are signed. */
+  readonly approvesOutside?: true;
 };
 
 export type SubmitOptions = {

@@ -172,7 +172,7 @@ describe('refusals', () => {
     [
       'unknown funder signer',
       { DISBURSE_SIGNER: 'fireblocks' },
-      'DISBURSE_SIGNER must be enclave, custodian_b or custodian_a; leave it unset for the local key',
+      'DISBURSE_SIGNER must be enclave, custodian_b, custodian_a or contract_wallet; leave it unset for the local key',
     ],
     ['local-key by name', { DISBURSE_SIGNER: 'local-key' }, 'leave it unset for the local key'],
     [

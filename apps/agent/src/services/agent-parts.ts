@@ -15,12 +15,14 @@ import {
   createFinding,
   createFunder,
   createGateSource,
+  createOwnersDesk,
   createPlatformProbe,
   type EvmChain,
   type FunderPort,
   findKeySource,
   findOutages,
   type GateSource,
+  type OwnersChain,
   type PaidKeys,
   type Probe,
   probeTimeoutMs,
@@ -41,6 +43,7 @@ import {
   listCustodyProbes,
 } from './signers/custody-probes.ts';
 import { assertHolderAgrees } from './signers/holder-places.ts';
+import { openDesk } from './signers/owners-place.ts';
 
 export type AgentParts = {
   readonly contexts: ReadonlyMap<string, ChainContext>;
@@ -67,17 +70,19 @@ export type ValidationInput = {
 export async function createParts(config: Config): Promise<AgentParts> {
   const chainsFile = readChainsFile(config.chainsFile);
   assertHolderAgrees(config.holder, chainsFile);
-  const chains: EvmChain[] = [];
+  const chains = new Map<string, OwnersChain & { readonly chain: EvmChain }>();
   const contexts = new Map<string, ChainContext>();
   for (const [key, settings] of Object.entries(chainsFile.chains)) {
     const chain = createEvmChain(settings, findKeySource(config));
-    chains.push(chain);
+    chains.set(key, { settings, chain });
     contexts.set(key, { key, settings, chain });
   }
   const edgeOptions = { url: config.platformUrl, token: config.platformToken };
   const edge = createEdgeClient(edgeOptions);
   const gates = createGateSource(config.gate);
-  const signer = createFunderSigner(config, chainsFile);
+  const desk =
+    config.remoteFunder?.kind === 'contract_wallet' ? openDesk(config, chains) : undefined;
+  const signer = createFunderSigner(config, chainsFile, desk && createOwnersDesk(desk.place));
   const funder = signer && (await createFunder(signer));
   const ed25519Funder = createConfiguredEd25519Funder(config);
   const probing = createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs });
@@ -135,6 +140,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
         },
       },
       funder: funder?.address,
+      approvesOutside: funder?.approvesOutside === true,
       findOutages: (chain) =>
         findOutages(
           { check, hasGate: () => gates.isConfigured(), readRelayer: platform.readRelayer },
@@ -142,7 +148,9 @@ export async function createParts(config: Config): Promise<AgentParts> {
         ),
     }),
     close() {
-      for (const chain of chains) {
+      // Nothing waits for it: its entries are on disk.
+      void desk?.close();
+      for (const { chain } of chains.values()) {
         chain.close();
       }
     },

@@ -71,6 +71,8 @@ export type StackOptions = {
     /** Holders whose keys are in the same custody, before they are enrolled. */
     readonly holders: (place: SignInPlace) => Promise<readonly CustodyHolder[]>;
   };
+  /** The platform accepts deadlines for people who sign outside, as it does with custody. Default: with custody only. */
+  readonly acceptsVotes?: boolean;
   /** Enrols more people while the holders above are enrolled: all of them share one wait for finality. */
   readonly alsoEnrol?: (place: OnboardPlace, custody: Custody | undefined) => Promise<void>;
   /** Time between blocks. Default: 1. */
@@ -247,7 +249,7 @@ async function startServices(
   const gateDatabase = await placeDatabase(options, gateData);
   const gatesUrl = await through('gates', gateUrl);
   const payeePage = await options.placePayeePage?.(chains);
-  const { pollMs = 200 } = options;
+  const { pollMs = 200, acceptsVotes = options.custody !== undefined } = options;
   const common = { chainsFile, chain: chainKey, clients: gateClients, pollMs };
   const startGate = (name: string, port: number, dataDirectory: string): Service =>
     startService(`http://127.0.0.1:${port}`, () =>
@@ -268,7 +270,7 @@ async function startServices(
         env: createPlatformEnvironment({
           ...{ ...common, port, dataDirectory, gateUrl: gatesUrl },
           database: platformDatabase,
-          voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
+          voteLimitSeconds: acceptsVotes ? voteLimitSeconds : 0,
           hasProxy: options.hasProxy === true,
           payeePage,
         }),

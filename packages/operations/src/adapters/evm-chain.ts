@@ -4,6 +4,10 @@
  * @module
  */
 import {
+  type ContractSignature,
+  type ContractVerdict,
+  checkContractSignature,
+  computeFunderQuestionGas,
   connectEligibilityRegistry,
   connectErc20,
   createPoolComparison,
@@ -21,6 +25,7 @@ import {
   fieldToHex,
   type Hex32,
   PoolError,
+  parseEvmAddress,
   parseField,
   parseHex32,
 } from '@pool/core';
@@ -32,8 +37,15 @@ import {
   isFinal,
 } from '@pool/evm-sender';
 import { maxApprovalGas } from '@pool/signers';
-import type { Log } from 'ethers';
+import { Contract, Interface, type Log } from 'ethers';
 import type { ChainPort } from '../ports.ts';
+
+export type WalletOwners = { readonly owners: readonly EvmAddress[]; readonly threshold: number };
+
+const safeInterface = new Interface([
+  'function getOwners() view returns (address[])',
+  'function getThreshold() view returns (uint256)',
+]);
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 10_000;
@@ -42,6 +54,10 @@ const rpcTimeoutMs = 10_000;
 const logWindowBlocks = 1_000;
 
 export type EvmChain = ChainPort & {
+  /** Whether a contract accepts a signature (ERC-1271), asked as the pool asks. @throws PoolError `chain_unreachable` */
+  checkContractSignature(subject: ContractSignature): Promise<ContractVerdict>;
+  /** Owners and threshold of a Safe now. Undefined: the contract does not show them. */
+  fetchOwners(wallet: EvmAddress): Promise<WalletOwners | undefined>;
   /** Frees the connection. */
   close(): void;
 };
@@ -163,6 +179,26 @@ export function createEvmChain(settings: EvmChainSettings, keys?: KeySource): Ev
           maxPriorityFeePerGas,
         };
       }),
+    checkContractSignature: (subject) =>
+      checkContractSignature(provider, settings, subject, {
+        ...{ timeoutMs: rpcTimeoutMs, from: poolAddress, asksDelegated: true },
+        gas: computeFunderQuestionGas(subject),
+      }),
+    async fetchOwners(wallet) {
+      const contract = new Contract(wallet, safeInterface, provider);
+      try {
+        const [owners, threshold] = await call(() =>
+          Promise.all([
+            contract.getFunction('getOwners')() as Promise<readonly string[]>,
+            contract.getFunction('getThreshold')() as Promise<bigint>,
+          ]),
+        );
+        const listed = owners.slice(0, 100).map(parseEvmAddress);
+        return { owners: listed, threshold: Number(threshold) };
+      } catch {
+        return undefined;
+      }
+    },
     fetchFees: () =>
       call(async () => {
         const { baseFeePerGas = 0n, ...fees } = await fetchFees(provider);

@@ -34,6 +34,7 @@ export async function createFunder(signer: Signer): Promise<FunderPort> {
   return {
     address,
     needsVote: signer.capabilities.needsApprover,
+    approvesOutside: signer.capabilities.approvesOutside === true,
     identify: (request) => toSignRequest(request).externalId,
     async ask(request, providerId, signal) {
       const signRequest = toSignRequest(request);

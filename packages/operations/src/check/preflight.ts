@@ -13,6 +13,7 @@ import {
   platformInvalidResponse,
 } from '@pool/core';
 import { waitAtMost } from '@pool/evm-sender';
+import { encodeApproveCall } from '@pool/signers';
 import type { ChainPort } from '../ports.ts';
 import type { PaymentTarget } from './checks.ts';
 
@@ -27,6 +28,7 @@ export const preflightCodes = [
   platformInvalidResponse,
   'relayer_unavailable',
   'recipient_key_rotated',
+  'allowance_outside',
   'release_policy_refused',
   'release_required',
 ] as const;
@@ -60,10 +62,14 @@ export async function observeAllowance(input: {
   }
 }
 
-/** Never throws. A chain that does not answer makes the allowance `unknown`, and is a finding itself. */
+/**
+ * Never throws. A chain that does not answer makes the allowance `unknown`, and is a finding itself.
+ * @param approvesOutside - the funder is a contract wallet, which gives the allowance itself
+ */
 export async function observeFunds(
   target: PaymentTarget,
   funder: EvmAddress,
+  approvesOutside = false,
 ): Promise<{
   readonly allowanceState: AllowanceState;
   readonly findings: readonly PreflightFinding[];
@@ -92,12 +98,30 @@ export async function observeFunds(
   if (allowance >= target.total) {
     return { allowanceState: 'sufficient', findings };
   }
+  if (approvesOutside) {
+    const message = describeOutsideApproval(target, funder, allowance);
+    findings.push({ code: 'allowance_outside', message, severity: 'warning' });
+    return { allowanceState: 'insufficient', findings };
+  }
   const needsApproval =
     target.token.permitVersion === undefined || target.token.permitName === undefined;
   if (needsApproval) {
     findings.push(...(await checkGas(chain, { target, token, funder, allowance })));
   }
   return { allowanceState: 'insufficient', findings };
+}
+
+/** The call that a contract wallet must make before its batch is paid. */
+export function describeOutsideApproval(
+  { context, token, total }: PaymentTarget,
+  funder: EvmAddress,
+  allowance: bigint,
+): string {
+  const { pool, tokens } = context.settings;
+  const describe = (amount: bigint): string => describeAmountOf(tokens, token.address, amount);
+  const isTwice = allowance > 0n && token.zeroFirst === true;
+  const first = isTwice ? ', after the same call with an amount of 0' : '';
+  return `the pool may take ${describe(allowance)} from the contract wallet ${funder}, and the batch takes ${describe(total)}. The wallet must make this call on chain ${context.key}${first}: to ${token.address}, value 0, data ${encodeApproveCall(pool, total)}`;
 }
 
 /** A permit is part of the relayer's transaction. For an approval the funder sends a transaction and pays its gas. */

@@ -34,6 +34,8 @@ export type ValidateDeps = {
   readonly checks: CheckDeps;
   /** Undefined: no funder key is configured, so no chain is routable. */
   readonly funder: EvmAddress | undefined;
+  /** The funder is a contract wallet, which gives the allowance itself. Default: no. */
+  readonly approvesOutside?: boolean;
   /**
    * The services that could not handle a batch now. Never throws.
    * @param chain - key of the chain it is for; undefined: the request names no chain with a pool
@@ -66,7 +68,9 @@ export async function validateDisbursement(
   }
   const due = target && { ...target, total: checked?.total ?? target.total };
   const [funds, outages, release] = await Promise.all([
-    due === undefined || deps.funder === undefined ? undefined : observeFunds(due, deps.funder),
+    due === undefined || deps.funder === undefined
+      ? undefined
+      : observeFunds(due, deps.funder, deps.approvesOutside),
     deps.findOutages(target?.context.key),
     due && deps.forecastRelease?.(due, preparedBy),
   ]);

@@ -102,15 +102,15 @@ export function describeManifest(
 }
 
 /**
- * Verifies the word of a person about a batch that waits, and stores it. The worker reads it within seconds.
+ * The person whose word it is.
  * @throws PoolError `invalid_release` if it does not count
  */
-export async function storeRelease(
-  { policy, log }: ReleaseDeps,
+export function assertCounts(
+  { policy }: Pick<ReleaseDeps, 'policy'>,
   { batch, standing }: Pick<PreparedBatchView, 'batch' | 'standing'>,
   word: BatchRelease,
   nowMs: number,
-): Promise<ReleaseEntry> {
+): string {
   const verdict =
     standing.kind === 'refused'
       ? standing
@@ -118,11 +118,26 @@ export async function storeRelease(
   if (verdict.kind === 'refused') {
     throw new PoolError('invalid_release', `${batch.key}: ${verdict.message}`);
   }
+  return verdict.person.name;
+}
+
+/**
+ * Verifies the word of a person about a batch that waits, and stores it. The worker reads it within seconds.
+ * @throws PoolError `invalid_release` if it does not count
+ */
+export async function storeRelease(
+  { policy, log }: ReleaseDeps,
+  view: Pick<PreparedBatchView, 'batch' | 'standing'>,
+  word: BatchRelease,
+  nowMs: number,
+): Promise<ReleaseEntry> {
+  const { batch } = view;
+  const by = assertCounts({ policy }, view, word, nowMs);
   const { publicKey, signature, ...content } = word;
   const entry = {
     ...describeBatch(batch, policy),
     event: word.decision,
-    by: verdict.person.name,
+    by,
     at: new Date(nowMs).toISOString(),
     statement: computeBatchReleaseText(content),
     ...{ publicKey, signature },

@@ -227,7 +227,7 @@ async function assertInTime(run: Run, { deadline }: DatedBatch): Promise<void> {
 async function assertCollectable(run: Run): Promise<void> {
   const { context, tokenSettings, total, funder, phase } = run;
   const target = { context, token: tokenSettings, total: assertAmount(total) };
-  const { findings } = await observeFunds(target, funder.address);
+  const { findings } = await observeFunds(target, funder.address, funder.approvesOutside);
   const defect = findings.find(({ code }) => code.startsWith('insufficient_'));
   if (defect !== undefined) {
     const what =

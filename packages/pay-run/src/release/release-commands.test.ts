@@ -1,5 +1,5 @@
 // What a person sees of a batch that waits, and how their word comes back from another machine.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { createPreparedBatch } from '../fixtures/prepared-batch.ts';
@@ -11,6 +11,7 @@ import {
   signRelease,
   verifyLog,
 } from './release-commands.ts';
+import { readReleaseSource } from './release-source.ts';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -46,8 +47,8 @@ it('lists, shows, signs elsewhere, imports, and then the batch is paid', async (
   const elsewhere = noAgent;
   await signRelease(request, 'release', elsewhere, { keyFile, out: answer }, output);
   expect(lines.join('\n')).toContain('0.003 USDC');
-  await importRelease(answer, place, output);
-  await importRelease(answer, place, output);
+  await importRelease(await readReleaseSource(answer, fetch), place, output);
+  await importRelease(await readReleaseSource(answer, fetch), place, output);
   expect(lines.at(-1)).toContain('released by Ben');
   expect(await releases.log.listSince()).toHaveLength(2);
 
@@ -72,7 +73,9 @@ it('refuses an answer about a batch whose roster was changed after it was shown'
     readFileSync(request, 'utf8').replace('"amount": "3000"', '"amount": "9"'),
   );
   await signRelease(request, 'release', noAgent, { keyFile, out: answer }, output);
-  await expect(importRelease(answer, place, output)).rejects.toMatchObject({
+  await expect(
+    importRelease(await readReleaseSource(answer, fetch), place, output),
+  ).rejects.toMatchObject({
     code: 'invalid_release',
     message: expect.stringContaining('nothing was stored'),
   });
@@ -101,4 +104,17 @@ it('signs nothing without a yes, and with a key that others can read', async () 
   await expect(
     signRelease(key, 'release', async () => place, { keyFile: open }, output),
   ).rejects.toThrow('can be read by others');
+});
+
+it('takes a label for a label, whatever files the folder has', async () => {
+  const { keyFile } = await setUp();
+  const { output } = createOutput();
+  // The tests run where a file has this name.
+  expect(existsSync('LICENSE')).toBe(true);
+  await expect(signRelease('LICENSE', 'release', noAgent, { keyFile }, output)).rejects.toThrow(
+    'another machine has no agent',
+  );
+  await expect(
+    signRelease('missing.json', 'release', noAgent, { keyFile, out: 'x' }, output),
+  ).rejects.toMatchObject({ code: 'invalid_release' });
 });

@@ -6,9 +6,10 @@
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { type EvmChainSettings, formatTokenUnits, PoolError } from '@pool/core';
+import { type EvmChainSettings, formatTokenUnits, PoolError, parseStrictJson } from '@pool/core';
 import type { JobStorePlace } from '@pool/idempotency';
 import {
+  assertCounts,
   findPreparedBatches,
   listPreparedBatches,
   type PreparedBatchView,
@@ -30,13 +31,14 @@ import { writeNewFile } from '../report/new-file.ts';
 import {
   formatAnswer,
   formatRequest,
+  parseAnswer,
   type RequestedBatch,
-  readAnswer,
   readFile,
   readJson,
   readRequest,
   toRequested,
 } from './release-files.ts';
+import type { ReleaseSource } from './release-source.ts';
 
 /** Where the batches of an agent are, and what its policy asks. */
 export type ReleasePlace = {
@@ -96,7 +98,7 @@ export type SignReleaseOptions = {
 };
 
 /**
- * @param name - a file that `release show --out` wrote, or a key or label of this agent
+ * @param name - a file that `release show --out` wrote ({@link isFileName}), or a key or label of this agent
  * @param openPlace - of this agent. Not called for a file
  * @returns the exit code
  */
@@ -108,7 +110,7 @@ export async function signRelease(
   output: Output,
 ): Promise<number> {
   const key = readKey(options.keyFile);
-  if (existsSync(name)) {
+  if (isFileName(name)) {
     if (options.out === undefined) {
       throw new PoolError('invalid_release', 'give --out, a new file for the signed answer');
     }
@@ -124,13 +126,18 @@ export async function signRelease(
   return await storeAll(words, found, place, output);
 }
 
-/** @returns the exit code */
+/** What is in the folder does not decide what a name means: a label never has a slash, and a file of requests ends in `.json`. */
+function isFileName(name: string): boolean {
+  return name.includes('/') || name.includes('\\') || name.endsWith('.json');
+}
+
+/** @param source - a file or an address that holds what `release sign` wrote. @returns the exit code */
 export async function importRelease(
-  path: string,
+  source: ReleaseSource,
   place: ReleasePlace,
   output: Pick<Output, 'out'>,
 ): Promise<number> {
-  const words = readAnswer(path);
+  const words = parseAnswer(parseStrictJson(source.text, source.name), source.name);
   const views = await readPrepared(place);
   return await storeAll(words, views, place, output);
 }
@@ -163,9 +170,9 @@ async function storeAll(
 }
 
 /**
- * Stores the words of people about batches that wait. Nothing is stored unless a batch of this agent pays what each of them names.
+ * Stores the words of people about batches that wait: all of them, or none if one does not count.
  * @param views - the prepared batches
- * @throws PoolError `invalid_release`; words before the one that does not count stay stored
+ * @throws PoolError `invalid_release`
  */
 export async function storeWords(
   words: readonly BatchRelease[],
@@ -174,6 +181,9 @@ export async function storeWords(
   onStored: (entry: ReleaseEntry) => void = () => undefined,
 ): Promise<void> {
   const found = words.map((word) => ({ word, view: findPaid(word, views) }));
+  for (const { word, view } of found) {
+    assertCounts(releases, view, word, Date.now());
+  }
   for (const { word, view } of found) {
     onStored(await storeRelease(releases, view, word, Date.now()));
   }

@@ -94,12 +94,7 @@ export function formatAnswer(words: readonly BatchRelease[]): string {
   return `${JSON.stringify({ format: 'pool/release-answer/1', releases }, null, 2)}\n`;
 }
 
-/** @throws PoolError `invalid_release`, `invalid_request` */
-export function readAnswer(path: string): readonly BatchRelease[] {
-  return parseAnswer(readJson(path), path);
-}
-
-/** @param what - names it in errors */
+/** @param what - names it in errors. @throws PoolError `invalid_release`, `invalid_request` */
 export function parseAnswer(value: unknown, what: string): readonly BatchRelease[] {
   return parseWire(answerSchema, value, what).releases.map(({ statement, ...signed }, index) => {
     const content = parseBatchReleaseText(statement);

@@ -15,6 +15,9 @@ const releaseEvents = [
   'cancel',
   'paid',
   'failed',
+  'owners-asked',
+  'owners-signed',
+  'owners-withdrawn',
 ] as const;
 
 function text(max: number) {
@@ -38,9 +41,9 @@ export const releaseEntrySchema = v.strictObject({
   /** Base units, decimal. */
   total: text(39),
   count: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  /** SHA-256 of the release policy. */
+  /** SHA-256 of the release policy. Empty: the owners of a contract wallet decide. */
   policy: text(64),
-  /** Of a release or denial: what was signed, with its newline. */
+  /** Of a release or denial: what was signed, with its newline. Of `owners-…`: the request, or its id and the signatures. */
   statement: v.optional(text(4_096)),
   publicKey: v.optional(text(66)),
   signature: v.optional(text(130)),

@@ -5,6 +5,7 @@
  * @module
  */
 import type { ConfigReader, ConfigRemark, ConfigVariable } from '@pool/configuration';
+import { contractWalletFunder } from './contract-wallet-roles.ts';
 import { custodianAFunder, custodianAHolder } from './custodian-a-roles.ts';
 import { custodianBFunder } from './custodian-b-roles.ts';
 import { enclaveFunder, enclaveHolder } from './enclave-roles.ts';
@@ -24,6 +25,7 @@ const signerKinds = [
   'enclave',
   'custodian_b',
   'custodian_a',
+  'contract_wallet',
 ] as const;
 export type SignerKind = (typeof signerKinds)[number];
 
@@ -39,6 +41,7 @@ const signers = {
   enclave: { funder: enclaveFunder, holder: enclaveHolder },
   custodian_b: { funder: custodianBFunder },
   custodian_a: { funder: custodianAFunder, holder: custodianAHolder },
+  contract_wallet: { funder: contractWalletFunder },
 } as const satisfies Record<SignerKind, SignerEntry>;
 
 type KindWith<TRole extends string> = {

@@ -13,6 +13,7 @@ import type {
 } from '@pool/configuration';
 import type { Curve, EncryptionPublicKey, EvmAddress, Secret, WalletPub } from '@pool/core';
 import type { SignerAllow } from '@pool/policy';
+import type { OwnersDesk } from '../contract-wallet/contract-wallet-signer.ts';
 import type { HolderSigner } from '../holder/holder-signer.ts';
 import type { RemoteHolderOptions } from '../holder/remote-holder.ts';
 import type { Signer } from '../signer.ts';
@@ -81,6 +82,8 @@ export type FunderContext = {
   /** EIP-155 id of the chain that token approvals are sent to. Undefined: several, so a custodian that sends them refuses them. */
   readonly assetChainId: number | undefined;
   readonly isProduction: boolean;
+  /** Where requests wait for the owners of a contract wallet. Absent: this process asks for no signature. */
+  readonly owners?: OwnersDesk | undefined;
 };
 
 export type ConfiguredFunder = {

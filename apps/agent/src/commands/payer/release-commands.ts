@@ -5,20 +5,27 @@
  */
 import { readChainsFile } from '@pool/configuration';
 import { PoolError } from '@pool/core';
+import { createEvmChain, type OwnersPlace } from '@pool/operations';
 import {
+  importOwnersSignature,
   importRelease,
+  listOwners,
   listReleases,
   makeReleaseKey,
   type Output,
+  parseOwnersSignature,
   printLog,
   type ReleasePlace,
+  readReleaseSource,
   type SignReleaseOptions,
   showRelease,
   signRelease,
   verifyLog,
 } from '@pool/pay-run';
+import { createPinnedFetch } from '@pool/webhooks';
 import { readConfig } from '../../config/config.ts';
 import { openReleases } from '../../services/releases.ts';
+import { openDesk } from '../../services/signers/owners-place.ts';
 
 type EnvFile = { readonly envFile?: string };
 type Json = EnvFile & { readonly json?: boolean };
@@ -55,13 +62,52 @@ export async function runDenyRelease(
   return await sign(name, 'deny', options, output);
 }
 
-/** @returns the exit code */
+/** @param place - a file or an address. @returns the exit code */
 export async function runImportRelease(
-  path: string,
+  place: string,
   options: EnvFile,
   output: Output,
 ): Promise<number> {
-  return await withPlace(options, (place) => importRelease(path, place, output));
+  const publicOnly = createPinnedFetch({ allowInsecureLoopback: false });
+  const source = await readReleaseSource(place, publicOnly);
+  const signature = parseOwnersSignature(source);
+  return signature === undefined
+    ? await withPlace(options, (releases) => importRelease(source, releases, output))
+    : await withOwners(options, (owners) => importOwnersSignature(signature, owners, output));
+}
+
+/** @returns the exit code */
+export async function runListOwners(
+  options: Json & { readonly out?: string },
+  output: Output,
+): Promise<number> {
+  return await withOwners(options, (owners) => listOwners(owners, options, output));
+}
+
+/** Reads the chain through the agent's own RPC. */
+async function withOwners(
+  { envFile }: EnvFile,
+  work: (place: OwnersPlace) => Promise<number>,
+): Promise<number> {
+  const config = readConfig(envFile);
+  if (config.remoteFunder?.kind !== 'contract_wallet') {
+    throw new PoolError(
+      'invalid_configuration',
+      'this agent does not pay from a contract wallet; set DISBURSE_SIGNER=contract_wallet and DISBURSE_CONTRACT_WALLET_ADDRESS',
+    );
+  }
+  const chains = Object.entries(readChainsFile(config.chainsFile).chains).map(
+    ([key, settings]) => [key, { settings, chain: createEvmChain(settings) }] as const,
+  );
+  const desk = openDesk(config, new Map(chains));
+  try {
+    return await work(desk.place);
+  } finally {
+    await desk.close();
+    for (const [, { chain }] of chains) {
+      chain.close();
+    }
+  }
 }
 
 /** @returns the exit code */

@@ -18,6 +18,7 @@ import {
   createHolderSigner,
   createLocalKeySigner,
   type HolderSigner,
+  type OwnersDesk,
   type RemoteHolder,
   type Signer,
   type SignerAllow,
@@ -42,17 +43,19 @@ function createAllow({ chains }: ChainsFile): SignerAllow {
 
 /**
  * Calls nobody. Undefined: no funder signer is configured.
+ * @param owners - where requests wait for the owners of a contract wallet. Absent: no signature is asked for
  * @throws PoolError `invalid_configuration`
  */
 export function createFunderSigner(
   config: FunderConfig,
   chainsFile: ChainsFile,
+  owners?: OwnersDesk,
 ): Signer | undefined {
   const { remoteFunder, funderPrivateKey, isProduction } = config;
   const allow = createAllow(chainsFile);
   if (remoteFunder !== undefined) {
     const assetChainId = findAssetChain(config.chain, chainsFile);
-    return remoteFunder.open({ allow, assetChainId, isProduction });
+    return remoteFunder.open({ allow, assetChainId, isProduction, owners });
   }
   return funderPrivateKey === undefined
     ? undefined

@@ -4,6 +4,7 @@ export const errorRows = {
   'agent_invalid_response': { status: 502 },
   'agent_not_proven': { status: 503 },
   'agent_unreachable': { status: 504, retry: true },
+  'allowance_outside': {},
   'approval_failed': {},
   'approver_invalid_response': { status: 502, retry: true },
   'approver_refused': { status: 502, retry: true },

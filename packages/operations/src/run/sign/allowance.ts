@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { bytesToHex32, describeAmountOf, hexToBytes, PoolError } from '@pool/core';
+import { assertAmount, bytesToHex32, describeAmountOf, hexToBytes, PoolError } from '@pool/core';
 import { rethrowInterruption } from '@pool/idempotency/engine';
+import { describeOutsideApproval } from '../../check/preflight.ts';
 import type { FunderRequest } from '../../ports.ts';
 import { type DatedBatch, loadDated } from '../batch/batch.ts';
 import { hasLeft } from '../job/phases.ts';
@@ -18,7 +19,14 @@ import {
   settleApproval,
   takeBackRequest,
 } from './approval.ts';
-import { type Asking, askForSignature, createFundFile } from './ask-signer.ts';
+import {
+  type Asking,
+  askForSignature,
+  assertMayWait,
+  assertStillUseful,
+  createFundFile,
+  noteOutage,
+} from './ask-signer.ts';
 
 /**
  * Makes sure that the pool may take the total. Decides after a fresh read. Safe to call again. The lock is held during a vote, except
@@ -70,6 +78,9 @@ async function grantOnce(asking: Asking): Promise<'granted' | 'mined' | 'look-ag
       return 'granted';
     }
   }
+  if (run.funder.approvesOutside === true) {
+    return awaitOutsideAllowance(asking, allowance);
+  }
   const { permitName, permitVersion, zeroFirst } = run.tokenSettings;
   if (permitName !== undefined && permitVersion !== undefined) {
     return signPermit(asking);
@@ -81,6 +92,31 @@ async function grantOnce(asking: Asking): Promise<'granted' | 'mined' | 'look-ag
     }
   }
   return approve(asking, run.total);
+}
+
+/**
+ * A contract wallet gives the allowance by a transaction of its own. Nothing else of this funder waits for it meanwhile.
+ * @throws PoolError `signer_expired` at the deadline, with the call that is missing
+ */
+async function awaitOutsideAllowance(asking: Asking, allowance: bigint): Promise<'look-again'> {
+  const { run, batch, check, deadline = batch.deadline } = asking;
+  assertMayWait(asking);
+  const { context, token, tokenSettings, total, funder } = run;
+  const target = { context, token: tokenSettings, total: assertAmount(total) };
+  const message = describeOutsideApproval(target, funder.address, allowance);
+  await noteOutage(run, new PoolError('allowance_outside', message));
+  run.hold.release();
+  for (;;) {
+    await check();
+    await assertStillUseful(run, deadline);
+    const seen = await run.chain.fetchAllowance(token, funder.address);
+    if (seen >= total) {
+      await noteOutage(run);
+      await run.awaitTurn('approving-allowance');
+      return 'look-again';
+    }
+    await run.pause();
+  }
 }
 
 /**

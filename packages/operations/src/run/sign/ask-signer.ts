@@ -162,23 +162,16 @@ async function awaitVote(asking: Asking, request: FunderRequest): Promise<Answer
   let isFresh = findVote(run, request) === undefined;
   let announced: string | undefined;
 
-  /** An outage can last for hours: it is stored and announced when it begins, and when its reason changes. */
-  async function noteOutage(error?: PoolError): Promise<void> {
-    if (error !== undefined && error.code !== announced) {
-      run.announceRetry(error);
-    }
+  async function note(error?: PoolError): Promise<void> {
+    await noteOutage(run, error, announced);
     announced = error?.code;
-    const { outage } = run.given;
-    if (outage?.code !== error?.code || outage?.message !== error?.message) {
-      await run.amend({ outage: error && { code: error.code, message: error.message } });
-    }
   }
 
   for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
     await keepVote(run, request);
     await run.passFaultPoint('vote.before-ask');
     await check();
-    const answer = await exchange(run, request, { verb: 'ask', isFresh, noteOutage });
+    const answer = await exchange(run, request, { verb: 'ask', isFresh, noteOutage: note });
     isFresh = false;
     if (typeof answer === 'object' && answer.state !== 'waiting') {
       return answer;
@@ -187,6 +180,21 @@ async function awaitVote(asking: Asking, request: FunderRequest): Promise<Answer
     await assertStillUseful(run, deadline);
     await run.announce('awaiting-approval');
     await run.pause(pauseMs);
+  }
+}
+
+/**
+ * An outage can last for hours: it is stored and announced when it begins, and when its reason changes.
+ * @param error - undefined: it is over
+ * @param announced - its code, if this run has announced it
+ */
+export async function noteOutage(run: Run, error?: PoolError, announced?: string): Promise<void> {
+  if (error !== undefined && error.code !== announced) {
+    run.announceRetry(error);
+  }
+  const { outage } = run.given;
+  if (outage?.code !== error?.code || outage?.message !== error?.message) {
+    await run.amend({ outage: error && { code: error.code, message: error.message } });
   }
 }
 
@@ -233,7 +241,7 @@ async function exchange(
   return answer;
 }
 
-async function assertStillUseful(run: Run, deadline: number): Promise<void> {
+export async function assertStillUseful(run: Run, deadline: number): Promise<void> {
   const ownSeconds = Math.floor(run.deps.clock.nowMs() / 1000);
   // An RPC that does not answer must not end a vote.
   const nowSeconds = await run.now().catch(() => ownSeconds);
