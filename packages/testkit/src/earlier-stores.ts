@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 
 const folder = fileURLToPath(new URL('../../../vectors/stores/', import.meta.url));
 
@@ -30,6 +31,12 @@ export function listEarlierVersions(): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? [entry.name] : [],
   );
+}
+
+/** The OpenAPI documents of a version by their names, such as `edge`. */
+export function readEarlierDocuments(version: string): Readonly<Record<string, unknown>> {
+  const packed = readFileSync(join(folder, version, 'documents.json.gz'));
+  return JSON.parse(gunzipSync(packed).toString()) as Readonly<Record<string, unknown>>;
 }
 
 export function unpackEarlierStores(version: string): EarlierStores {
