@@ -38,6 +38,13 @@ function parseHolderCount(text: string): number {
   return count;
 }
 
+function parseSymbol(text: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9]{0,15}$/.test(text)) {
+    throw new InvalidArgumentError('give at most 16 letters and digits, such as GOLD');
+  }
+  return text;
+}
+
 function signerOption(): Option {
   return new Option('--signer <kind>', "where the funder's key is: in its agent, or in custody")
     .choices(signerKinds)
@@ -117,7 +124,16 @@ program
   .command('demo')
   .description('start a deployment, pay a roster, show who received what, stop')
   .option('--roster <file>', 'CSV: address,amount[,memo]', resolve(root, 'examples/roster.csv'))
-  .option('--token <symbol>', 'which test token to pay in', 'USDC')
+  .option(
+    '--token <symbol>',
+    'token to pay in: USDC, USDT, or a token of your own, which is deployed with six decimals',
+    parseSymbol,
+    'USDC',
+  )
+  .option(
+    '--policy <file>',
+    'who releases the payment (docs/operations/release.md); default: nobody',
+  )
   .option('--dir <folder>', 'where the demo creates its folder', defaultDirectory)
   .option('--keep', 'keep everything up until Ctrl-C, for the payee’s page in a browser')
   .addOption(signerOption())
@@ -127,17 +143,23 @@ program
       token,
       dir,
       signer,
+      policy,
       keep,
     }: CommonOptions & {
       roster: string;
       token: string;
       signer: SignerKind;
+      policy?: string;
       keep?: boolean;
     }) => {
+      // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
+      const toPath = (file: string): string =>
+        resolve(process.env['INIT_CWD'] ?? process.cwd(), file);
       process.exitCode = await runDemo({
         parent: resolve(dir),
-        // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
-        rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
+        rosterPath: toPath(roster),
+        policyPath: policy === undefined ? undefined : toPath(policy),
+        agentCommand: `${pnpm} --silent disburse-agent`,
         token,
         signer,
         isKept: keep === true,

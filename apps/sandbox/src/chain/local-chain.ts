@@ -54,8 +54,14 @@ export async function readChainId(rpcUrl: string): Promise<number | undefined> {
   }
 }
 
-/** Deploys pool and tokens, and gives the employer tokens, and coin for approvals. */
-export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
+/** The tokens of every deployment. */
+const testTokens = ['USDC', 'USDT'];
+
+/**
+ * Deploys pool and tokens, and gives the employer tokens, and coin for approvals.
+ * @param ownToken - symbol of one more token, unless every deployment has it
+ */
+export async function deployChain(rpcUrl: string, ownToken = 'USDC'): Promise<DeployedChain> {
   const provider = createEvmProvider({ rpcUrl, chainId });
   provider.pollingInterval = 25;
   const deploy = async (): Promise<DeployedChain> => {
@@ -71,9 +77,12 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
     signer.reset();
     const usdc = await deployPoolTestToken({ signer, name: 'USD Coin', symbol: 'USDC' });
     const usdt = await deployZeroFirstTestToken({ signer, name: 'Tether USD', symbol: 'USDT' });
+    const own = testTokens.includes(ownToken)
+      ? undefined
+      : await deployPoolTestToken({ signer, name: ownToken, symbol: ownToken });
     const employer = new Wallet(deriveEmployerKey().reveal()).address;
     const pool = connectShieldedPool(contracts.pool, signer);
-    for (const token of [usdc, usdt]) {
+    for (const token of [usdc, usdt, ...(own === undefined ? [] : [own])]) {
       await (await pool.enableToken(token)).wait();
       await mintTestToken(token, signer, employer, employerFunds);
     }
@@ -88,6 +97,9 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
           permitVersion: '1',
         },
         USDT: { address: parseEvmAddress(usdt), decimals: 6, zeroFirst: true },
+        ...(own === undefined
+          ? {}
+          : { [ownToken]: { address: parseEvmAddress(own), decimals: 6 } }),
       },
     };
   };

@@ -7,6 +7,7 @@
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   chooseBatchSize,
   type Hex,
@@ -90,11 +91,18 @@ export type DemoOptions = {
   readonly token: string;
   /** Where the keys of the funder and of the first recipient are. */
   readonly signer: SignerKind;
+  /** Path of the release policy of the payer's agent. Undefined: nobody releases. */
+  readonly policyPath: string | undefined;
+  /** How the agent's command is typed in the root of the repository. */
+  readonly agentCommand: string;
   /** Keeps everything up after the payment, until Ctrl-C. */
   readonly isKept: boolean;
 };
 
 const payRun = 'demo';
+
+/** Between two looks whether the payment waits. Each is a process. */
+const releasePollMs = 1_500;
 
 /** @returns the exit code: 0 only when every recipient received exactly the amount of the roster */
 export async function runDemo(options: DemoOptions): Promise<number> {
@@ -172,7 +180,7 @@ async function payAndReport(
   keep: (stack: Stack) => Promise<void>,
 ): Promise<boolean> {
   const people = chooseDemoPeople(options.rosterPath);
-  const { stack, spender } = await startDeployment(options.signer, people, demo);
+  const { stack, spender } = await startDeployment(options, people, demo);
   say(`The payee’s page is at ${stack.payeePageUrl} while this runs.`);
   const isPaid = await payRoster(options, demo.progress, stack, spender);
   if (isPaid && options.isKept) {
@@ -213,9 +221,11 @@ async function payRoster(
   progress.done();
 
   // The recipient's agent starts while the payment waits for finality.
+  const paying = runAgentCommand(stack.agent, [...command, ...target, '--json']);
   const [{ stdout, code }, recipientAgent] = await Promise.all([
-    runAgentCommand(stack.agent, [...command, ...target, '--json']),
+    paying,
     startAgentOf(spender, stack),
+    options.policyPath === undefined ? undefined : askForRelease(options, stack.agent, paying),
   ]);
   const payment = parsePayment(stdout);
   say('');
@@ -247,8 +257,32 @@ async function payRoster(
   return printHolderReport(used, report.total, say) && isPaid;
 }
 
+/** Says how the second person releases the payment, when it waits for that. */
+async function askForRelease(
+  { agentCommand }: DemoOptions,
+  agent: Agent,
+  paying: Promise<unknown>,
+): Promise<void> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  paying.then(end, end);
+  while (!isOver) {
+    const { stdout } = await runAgentCommand(agent, ['release', 'list', '--json']);
+    if (stdout.includes(`"${payRun}`)) {
+      say('\nThe payment waits for a second person. In another terminal, with that person’s key:');
+      say(
+        `  DISBURSE_HOME='${agent.home}' ${agentCommand} release sign ${payRun} --key-file <key file>`,
+      );
+      return;
+    }
+    await delay(releasePollMs);
+  }
+}
+
 async function startDeployment(
-  signer: SignerKind,
+  { signer, token, policyPath }: DemoOptions,
   { isEnrolled, spenderKey, enrolledKeys }: DemoPeople,
   { directory, ledger, progress, page }: Demo,
 ): Promise<{ readonly stack: Stack; readonly spender: HeadlessHolder | undefined }> {
@@ -264,6 +298,7 @@ async function startDeployment(
   };
   const stack = await startStack({
     ...{ directory, ledger, isEnrolled, onStep: progress.step },
+    ...{ ownToken: token, releasePolicy: policyPath },
     placePayeePage: page.place,
     ...(signer === 'local-key' ? {} : { custody: { kind: signer, holders } }),
     alsoEnrol: async (place, custody) => {

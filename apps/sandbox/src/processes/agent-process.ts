@@ -28,6 +28,8 @@ export type StartAgentOptions = {
   readonly chains?: ChainsFile;
   /** Variables of its funder's signer. Default: those of the sandbox's first agent. */
   readonly funder?: Readonly<Record<string, string>>;
+  /** Path of its release policy. Undefined: none. */
+  readonly releasePolicy?: string | undefined;
   /** Added to its environment, for example `DISBURSE_FAULT`. */
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -52,14 +54,15 @@ type Surroundings = {
   readonly directory: string;
   readonly start: StartNode;
   readonly chains: ChainsFile;
-  readonly defaults: Omit<AgentSettings, 'port'>;
+  readonly defaults: Omit<AgentSettings, 'port' | 'releasePolicy'>;
   readonly environment: Readonly<Record<string, string>>;
 };
 
 export function createAgentStarter(
   surroundings: Surroundings,
 ): (options: StartAgentOptions) => Promise<Agent> {
-  return async ({ name, isOnboarded = false, platformUrl, chains, funder, env = {} }) => {
+  return async (options) => {
+    const { name, isOnboarded = false, platformUrl, chains, funder, env = {} } = options;
     const home = join(surroundings.directory, `${name}-home`);
     if (isOnboarded) {
       return await startIn(surroundings, { name, home, port: readPort(home), env });
@@ -70,6 +73,7 @@ export function createAgentStarter(
       ...surroundings.defaults,
       ...(platformUrl === undefined ? {} : { platformUrl }),
       funder: placeSecrets(home, funder ?? surroundings.defaults.funder),
+      releasePolicy: options.releasePolicy,
       port,
     };
     writePrivate(join(home, 'agent.env'), createAgentFile(settings));

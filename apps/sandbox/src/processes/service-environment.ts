@@ -86,6 +86,7 @@ export type AgentSettings = {
   readonly fingerprintKey: string;
   /** The variables of the funder's signer, for example `DISBURSE_FUNDER_PRIVATE_KEY`. */
   readonly funder: Environment;
+  readonly releasePolicy: string | undefined;
 };
 
 /** The agent's own `agent.env`, as an operator would write it. */
@@ -98,6 +99,9 @@ export function createAgentFile(settings: AgentSettings): string {
     DISBURSE_FINGERPRINT_KEY: settings.fingerprintKey,
     DISBURSE_PORT: String(settings.port),
     ...settings.funder,
+    ...(settings.releasePolicy === undefined
+      ? {}
+      : { DISBURSE_RELEASE_POLICY: settings.releasePolicy }),
   };
   return formatEnvFile(variables);
 }

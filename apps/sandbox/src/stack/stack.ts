@@ -95,6 +95,10 @@ export type StackOptions = {
   readonly environmentOf?: (name: string) => Environment;
   /** Receives a short description of each step. */
   readonly onStep?: (step: string) => void;
+  /** Symbol of a token that is deployed beside the test tokens. */
+  readonly ownToken?: string | undefined;
+  /** Path of the release policy of the first agent. Undefined: it pays without a second person. */
+  readonly releasePolicy?: string | undefined;
   /** Added to the environment of every agent, for example an accelerator's. */
   readonly agentEnvironment?: Readonly<Record<string, string>>;
 };
@@ -230,7 +234,7 @@ async function startServices(
   await waitUntilReady(anvil, () => readChainId(rpcUrl));
 
   begin({ text: 'deploying contracts and tokens', service: 'chain', url: rpcUrl });
-  const deployed = await deployChain(rpcUrl);
+  const deployed = await deployChain(rpcUrl, options.ownToken);
   const chains = createChainsFile(deployed, {
     rpcUrl: await through('chain', rpcUrl),
     platformUrl,
@@ -329,7 +333,7 @@ async function startServices(
     },
     environment: options.agentEnvironment ?? {},
   });
-  const agent = await startAgent({ name: 'agent' });
+  const agent = await startAgent({ name: 'agent', releasePolicy: options.releasePolicy });
 
   return {
     directory,
