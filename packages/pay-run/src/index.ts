@@ -180,4 +180,5 @@ export {
   occurrenceScope,
   toOccurrence,
 } from './schedule/schedule-store.ts';
+export { type ScheduleSummary, summarizeSchedules } from './schedule/schedule-summary.ts';
 export { type ScheduleWorker, startSchedules } from './schedule/schedule-worker.ts';

@@ -306,7 +306,12 @@ function requirePlan(definition: Definition, period: string): OccurrencePlan {
   return plan;
 }
 
-function planNext(definition: Definition, count: number, nowMs: number): readonly OccurrencePlan[] {
+/** Payments after now. */
+export function planNext(
+  definition: Definition,
+  count: number,
+  nowMs: number,
+): readonly OccurrencePlan[] {
   const found: OccurrencePlan[] = [];
   for (const day of listDays(definition, Math.max(nowMs, findStartMs(definition)))) {
     if (found.length === count) {

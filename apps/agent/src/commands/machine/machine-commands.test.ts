@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveHttp } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
+import { createScheduleStore } from '@pool/pay-run';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../cli.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
@@ -77,6 +78,50 @@ describe('status', () => {
     const shown = await run(['status', ...jobs]);
     expect(shown.out).toMatch(/^agent .* up [\s\S]*^jobs +1 submitted, 1 accepted$/m);
     expect(shown.out).toMatch(/^oldest +june: submitted, for /m);
+  });
+
+  it('shows the schedules and the next payment, and why it is not prepared', async () => {
+    const { home, envFile } = createAgent(9);
+    const store = await openJobStore({ url: `sqlite:${join(home, 'jobs.sqlite')}` });
+    const schedules = createScheduleStore(store, () => 1_000);
+    const order = {
+      ...({ version: 1, time: '12:00', zone: 'UTC', roster: '/r.csv', label: 'bonus' } as const),
+      ...{ chain: 'anvil', token: 'USDC', tokenAddress: `0x${'22'.repeat(20)}`, decimals: 6 },
+      ...({ format: 'decimal', unregistered: 'fail', createdAtMs: 1_000 } as const),
+      ...{ prepareMs: 172_800_000, releaseMs: 86_400_000, lateMs: 3_600_000 },
+    };
+    for (const [name, date] of [
+      ['later', '2099-12-25'],
+      ['bonus', '2099-12-24'],
+      ['stopped', '2099-12-23'],
+    ] as const) {
+      await schedules.add({ ...order, name, when: { kind: 'once', date } });
+    }
+    await schedules.switch('stopped', 'paused');
+    const shown = await run(['status', '--env-file', envFile]);
+    expect(shown.out).toContain(
+      'schedules 2 active, 1 paused; next: bonus 2099-12-24, ahead, released before 2099-12-23T12:00:00.000Z, paid 2099-12-24T12:00:00.000Z',
+    );
+    const { prepareMs: _p, releaseMs: _r, lateMs: _l, version: _v, ...rest } = order;
+    const { createdAtMs: definedAtMs, time: _t, ...plan } = rest;
+    const atMs = Date.parse('2099-12-24T12:00:00Z');
+    await schedules.notice({
+      ...{ ...plan, schedule: 'bonus', definedAtMs, period: '2099-12-24', date: '2099-12-24' },
+      ...{ prepareAtMs: atMs, releaseByMs: atMs, payAtMs: atMs, payByMs: atMs },
+    });
+    const leased = await schedules.lease('bonus 2099-12-24', 'test', 1_000);
+    const cause = { code: 'invalid_roster', message: 'line 6', atMs: 1 };
+    const due = await schedules.decide(leased!, { ...leased!.occurrence, cause });
+    const { out } = await run(['status', '--json', '--env-file', envFile]);
+    expect(JSON.parse(out).data.schedules).toMatchObject({
+      ...{ active: 2, paused: 1 },
+      next: { schedule: 'bonus', state: 'due', code: 'invalid_roster' },
+    });
+    expect(out).not.toContain('line 6');
+    await schedules.decide(due, { ...due.occurrence, state: 'skipped' });
+    await store.close();
+    const after = await run(['status', '--env-file', envFile]);
+    expect(after.out).toContain('next: later 2099-12-25');
   });
 
   it('says that the agent does not run, and ends with 1', async () => {

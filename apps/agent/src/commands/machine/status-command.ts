@@ -11,7 +11,9 @@ import {
   formatSeconds,
   type JobSummary,
   type Output,
+  type ScheduleSummary,
   summarizeJobs,
+  summarizeSchedules,
 } from '@pool/pay-run';
 import { type Config, readConfig } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
@@ -26,6 +28,7 @@ export type Status = {
   readonly commandVersion: string;
   readonly agent: AgentState;
   readonly jobs: JobSummary;
+  readonly schedules: ScheduleSummary;
   readonly chains: readonly {
     readonly chain: string;
     readonly maxRecipients: number;
@@ -39,7 +42,7 @@ export type StatusOptions = { readonly json?: boolean; readonly envFile?: string
 /** @returns the exit code: 0 if the agent runs and is ready */
 export async function runStatus(options: StatusOptions, { out }: Output): Promise<number> {
   const nowMs = Date.now();
-  const status = await readStatus(readConfig(options.envFile));
+  const status = await readStatus(readConfig(options.envFile), nowMs);
   out(
     options.json === true
       ? formatEnvelope({ ok: true, data: status })
@@ -48,12 +51,17 @@ export async function runStatus(options: StatusOptions, { out }: Output): Promis
   return status.agent.isRunning && status.agent.readiness.ok ? exitCodes.ok : exitCodes.error;
 }
 
-async function readStatus(config: Config): Promise<Status> {
-  const [agent, jobs] = await Promise.all([readAgent(config), summarizeJobs(config.jobs)]);
+async function readStatus(config: Config, nowMs: number): Promise<Status> {
+  const [agent, jobs, schedules] = await Promise.all([
+    readAgent(config),
+    summarizeJobs(config.jobs),
+    summarizeSchedules(config.jobs, nowMs),
+  ]);
   return {
     commandVersion: version,
     agent,
     jobs,
+    schedules,
     chains: Object.entries(readChainsFile(config.chainsFile).chains).map(
       ([chain, { maxRecipients, tokens }]) => ({
         chain,
@@ -76,7 +84,8 @@ async function readAgent(config: Config): Promise<AgentState> {
   }
 }
 
-function renderStatus({ agent, jobs, chains, limits, commandVersion }: Status, nowMs: number) {
+function renderStatus(status: Status, nowMs: number): string {
+  const { agent, jobs, schedules, chains, limits, commandVersion } = status;
   const states = Object.entries(jobs.byState).map(([state, count]) => `${count} ${state}`);
   const stages = Object.entries(jobs.openByStage).map(([stage, count]) => `${count} ${stage}`);
   const { oldestOpen } = jobs;
@@ -101,7 +110,21 @@ function renderStatus({ agent, jobs, chains, limits, commandVersion }: Status, n
       : [
           `oldest    ${oldestOpen.key}: ${oldestOpen.state}, for ${formatSeconds((nowMs - oldestOpen.createdAtMs) / 1_000)}`,
         ]),
+    ...renderSchedules(schedules),
     `chains    ${chains.map(({ chain, maxRecipients, tokens }) => `${chain} (at most ${maxRecipients} a batch; ${tokens.join(', ')})`).join('; ')}`,
     `limits    ${limits.requestsPerSecond} requests a second of one credential, ${limits.connections} connections`,
   ].join('\n');
+}
+
+function renderSchedules({ active, paused, next }: ScheduleSummary): readonly string[] {
+  if (active + paused === 0) {
+    return [];
+  }
+  const counts = [`${active} active`, ...(paused === 0 ? [] : [`${paused} paused`])].join(', ');
+  const code = next?.code === undefined ? '' : ` (${next.code})`;
+  return [
+    next === undefined
+      ? `schedules ${counts}; no payment ahead`
+      : `schedules ${counts}; next: ${next.schedule} ${next.period}, ${next.state}${code}, released before ${next.releaseBy}, paid ${next.payAt}`,
+  ];
 }

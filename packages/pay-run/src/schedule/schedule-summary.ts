@@ -1,0 +1,61 @@
+/**
+ * The schedules of an agent in a few numbers, for a person who looks at it.
+ *
+ * @module
+ */
+import type { JobStorePlace } from '@pool/idempotency';
+import { withStore } from '../ledger/stored-keys.ts';
+import { planNext } from './schedule-commands.ts';
+import { createScheduleStore, hasEnded, type OccurrenceState } from './schedule-store.ts';
+
+export type ScheduleSummary = {
+  readonly active: number;
+  readonly paused: number;
+  /** The next payment of an active schedule that has not ended. */
+  readonly next:
+    | {
+        readonly schedule: string;
+        readonly period: string;
+        /** ISO 8601 in UTC, as is the next one. */
+        readonly releaseBy: string;
+        readonly payAt: string;
+        /** `ahead`: nothing of it is prepared. */
+        readonly state: OccurrenceState | 'ahead';
+        /** Why it is not prepared, or what may prevent it. */
+        readonly code?: string;
+      }
+    | undefined;
+};
+
+const none: ScheduleSummary = { active: 0, paused: 0, next: undefined };
+
+/** Does not create a store: without one there are no schedules. */
+export async function summarizeSchedules(
+  jobs: JobStorePlace,
+  nowMs: number,
+): Promise<ScheduleSummary> {
+  return await withStore(jobs, none, async (store) => {
+    const schedules = createScheduleStore(store, () => nowMs);
+    const all = await schedules.list();
+    const active = all.filter(({ state }) => state === 'active');
+    const found: NonNullable<ScheduleSummary['next']>[] = [];
+    for (const { definition } of active) {
+      for (const { schedule, period, releaseByMs, payAtMs } of planNext(definition, 3, nowMs)) {
+        const known = await schedules.findOccurrence(schedule, period);
+        if (known === undefined || !hasEnded(known)) {
+          const { state = 'ahead', cause } = known ?? {};
+          found.push({
+            ...{ schedule, period, state },
+            releaseBy: new Date(releaseByMs).toISOString(),
+            payAt: new Date(payAtMs).toISOString(),
+            ...(cause === undefined ? {} : { code: cause.code }),
+          });
+          break;
+        }
+      }
+    }
+    const [next] = found.toSorted((one, other) => (one.payAt < other.payAt ? -1 : 1));
+    const paused = all.filter(({ state }) => state === 'paused').length;
+    return { active: active.length, paused, next };
+  });
+}
