@@ -39,12 +39,19 @@ export const scheduleCommands: Commands = {
             once('label of each payment, with {period}, for example salaries-{period}'),
           ),
           '--when <rule>': once(
-            'last working day, first working day, last day, first day, day 25, every friday, every day, every working day, or the last three fields of cron: day of the month, month, day of the week. Public holidays are not known',
+            'last working day, first working day, last day, first day, day 25, every friday, every day, every working day, or the last three fields of cron: day of the month, month, day of the week',
           ),
           '--on <day>': once('one day instead of a rule, for example 2026-12-24'),
           '--weekend <move>': {
             about: 'pay a Saturday or Sunday earlier (Friday) or later (Monday); default: keep',
             choices: ['keep', 'earlier', 'later'],
+          },
+          '--holidays <file>': once(
+            'list of days on which nothing is paid, one a line, for example 2027-12-24',
+          ),
+          '--on-holiday <move>': {
+            about: 'pay on the working day before (earlier) or after (later), or not at all (skip)',
+            choices: ['earlier', 'later', 'skip'],
           },
           '--time <hh:mm>': required(once('local time of the payment')),
           '--zone <zone>': required(once('time zone, for example Europe/Berlin')),

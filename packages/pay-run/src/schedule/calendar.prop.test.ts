@@ -138,6 +138,97 @@ it('a weekend moves the day and not the period', () => {
   ]);
 });
 
+describe('holidays', () => {
+  const holiday = fc
+    .integer({ min: 0, max: 800 })
+    .map((days) => toDay(Date.UTC(2027, 0) + days * 86_400_000));
+  const months = ['last working day', 'first working day', 'last day', 'first day', 'day 25'];
+
+  it('are never a day of payment, and move it to a working day and not its period', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(holiday, { minLength: 1, maxLength: 200 }),
+        fc.constantFrom(...months),
+        fc.constantFrom<'earlier' | 'later'>('earlier', 'later'),
+        fc.nat(20),
+        (dates, rule, move, at) => {
+          const plain = { kind: 'recurring', rule: parseRule(rule), weekend: 'earlier' } as const;
+          const base = { time: '09:00', zone: 'Europe/Berlin' };
+          const before = take({ ...base, when: plain }, Date.UTC(2026, 11, 31), 26);
+          const rhythm = { ...base, when: { ...plain, holidays: { dates, move } } };
+          const after = take(rhythm, Date.UTC(2026, 10, 15), 30).filter(
+            ({ period }) => period >= '2027-01',
+          );
+          for (const { period, date, payAtMs } of after) {
+            expect(dates).not.toContain(date);
+            expect([0, 6]).not.toContain(new Date(date).getUTCDay());
+            const nominal = before.find((day) => day.period === period)?.date;
+            // Every day in between is a holiday or at a weekend.
+            const way = nominal === undefined || nominal === date ? [] : listBetween(nominal, date);
+            expect(way.every((day) => dates.includes(day) || isAtWeekend(day))).toBe(true);
+            if (nominal !== undefined && nominal !== date) {
+              expect(dates).toContain(nominal);
+              expect(date < nominal).toBe(move === 'earlier');
+            }
+            // Whoever looks later sees the same.
+            expect(take(rhythm, payAtMs - 1 - at * 3_600_000, 3)).toContainEqual({
+              period,
+              date,
+              payAtMs,
+            });
+          }
+          expect(new Set(after.map(({ period }) => period)).size).toBe(after.length);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('in a long row are seen from its end', () => {
+    const dates = Array.from({ length: 10 }, (_, at) => toDay(Date.UTC(2027, 11, 24 + at)));
+    const when = { kind: 'recurring', rule: '24 * *', weekend: 'keep' } as const;
+    const rhythm = { when: { ...when, holidays: { dates, move: 'later' as const } } };
+    const [day] = take({ ...rhythm, time: '09:00', zone: 'UTC' }, Date.UTC(2028, 0, 2), 1);
+    expect(day).toMatchObject({ period: '2027-12', date: '2028-01-03' });
+  });
+
+  it('that are skipped have no payment, and the others stay', () => {
+    const when = { kind: 'recurring', rule: parseRule('every friday'), weekend: 'keep' } as const;
+    const holidays = { dates: ['2027-12-24', '2027-12-31'], move: 'skip' as const };
+    const rhythm = { when: { ...when, holidays }, time: '09:00', zone: 'UTC' };
+    const days = take(rhythm, Date.UTC(2027, 11, 15), 3);
+    expect(days.map(({ period }) => period)).toEqual(['2027-12-17', '2028-01-07', '2028-01-14']);
+  });
+
+  it('without a working day near them are refused', () => {
+    const dates = Array.from({ length: 40 }, (_, at) =>
+      toDay(Date.UTC(2027, 2, 20) + at * 86_400_000),
+    );
+    const when = { kind: 'recurring', rule: 'L * *', weekend: 'keep' } as const;
+    const holidays = { dates, move: 'later' as const };
+    const rhythm = { when: { ...when, holidays }, time: '09:00', zone: 'UTC' };
+    expect(() => take(rhythm, Date.UTC(2027, 2, 25), 1)).toThrow('correct the list of holidays');
+  });
+});
+
+function toDay(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+function isAtWeekend(day: string): boolean {
+  return [0, 6].includes(new Date(day).getUTCDay());
+}
+
+/** From the first one to the day before the other one, in either direction. */
+function listBetween(from: string, to: string): string[] {
+  const step = from < to ? 86_400_000 : -86_400_000;
+  const days: string[] = [];
+  for (let atMs = Date.parse(from); toDay(atMs) !== to; atMs += step) {
+    days.push(toDay(atMs));
+  }
+  return days;
+}
+
 it.each(['day 31', 'day 0', 'sometimes', '* *', '31 2 *', 'x * *'])('%s is no rule', (text) => {
   expect(() => parseRule(text)).toThrowError(expect.objectContaining({ code: 'invalid_request' }));
 });

@@ -16,10 +16,20 @@ export const whenSchema = v.variant('kind', [
     rule: v.string(),
     /** What becomes of a Saturday or Sunday. */
     weekend: v.picklist(['keep', 'earlier', 'later']),
+    /** Days on which nothing is paid. They were read when the schedule was added. */
+    holidays: v.optional(
+      v.strictObject({
+        dates: v.array(v.string()),
+        /** To the working day before or after. `skip`: nothing is paid for that period. */
+        move: v.picklist(['earlier', 'later', 'skip']),
+      }),
+    ),
   }),
 ]);
 export type When = v.InferOutput<typeof whenSchema>;
-export type Weekend = Extract<When, { kind: 'recurring' }>['weekend'];
+type Recurring = Extract<When, { kind: 'recurring' }>;
+export type Weekend = Recurring['weekend'];
+export type Holidays = NonNullable<Recurring['holidays']>;
 
 /** When something is due in the calendar of its zone. */
 export type Rhythm = {
@@ -40,6 +50,9 @@ export type DueDay = {
 };
 
 const dayMs = 86_400_000;
+
+/** How far a day may move. Further than any run of holidays. */
+const longestMoveDays = 14;
 
 const words: readonly (readonly [RegExp, string])[] = [
   [/^last working day$/, 'LW * *'],
@@ -139,13 +152,14 @@ export function* listDays(rhythm: Rhythm, afterMs: number): Generator<DueDay> {
     return;
   }
   // A zone may be a day away from UTC, and a weekend moves a day by two.
-  let from = toDate(new Date(afterMs - 4 * dayMs));
+  let from = toDate(new Date(afterMs - (4 + longestMoveDays) * dayMs));
+  const move = createMove(when);
   for (;;) {
     const dates = readDates(when.rule, from, 16);
     for (const nominal of dates) {
-      const date = moveFromWeekend(nominal, when.weekend);
-      const payAtMs = toInstant(rhythm, date);
-      if (payAtMs > afterMs) {
+      const date = move(nominal);
+      const payAtMs = date === undefined ? 0 : toInstant(rhythm, date);
+      if (date !== undefined && payAtMs > afterMs) {
         yield { period: isMonthly(when) ? nominal.slice(0, 7) : nominal, date, payAtMs };
       }
     }
@@ -165,15 +179,48 @@ function readDates(rule: string, from: string, count: number): readonly string[]
     .map(toDate);
 }
 
+/** @returns undefined: nothing is paid for that day */
+function createMove({ weekend, holidays }: Recurring): (nominal: string) => string | undefined {
+  const free = new Set(holidays?.dates);
+  return (nominal) => {
+    const date = moveFromWeekend(nominal, weekend);
+    if (holidays === undefined || !free.has(date)) {
+      return date;
+    }
+    if (holidays.move === 'skip') {
+      return undefined;
+    }
+    const step = holidays.move === 'earlier' ? -1 : 1;
+    for (let days = 1; days <= longestMoveDays; days += 1) {
+      const moved = addDays(date, step * days);
+      if (!free.has(moved) && !isWeekend(moved)) {
+        return moved;
+      }
+    }
+    throw refuse(
+      `${date} is a holiday, and there is no working day within ${longestMoveDays} days ${holidays.move}; correct the list of holidays`,
+    );
+  };
+}
+
 function moveFromWeekend(date: string, weekend: Weekend): string {
-  const day = new Date(`${date}T00:00:00Z`);
-  const weekday = day.getUTCDay();
-  if (weekend === 'keep' || (weekday !== 0 && weekday !== 6)) {
+  if (weekend === 'keep' || !isWeekend(date)) {
     return date;
   }
-  const isSaturday = weekday === 6;
-  const days = weekend === 'earlier' ? (isSaturday ? -1 : -2) : isSaturday ? 2 : 1;
-  return toDate(new Date(day.getTime() + days * dayMs));
+  const isSaturday = weekdayOf(date) === 6;
+  return addDays(date, weekend === 'earlier' ? (isSaturday ? -1 : -2) : isSaturday ? 2 : 1);
+}
+
+function isWeekend(date: string): boolean {
+  return weekdayOf(date) === 0 || weekdayOf(date) === 6;
+}
+
+function weekdayOf(date: string): number {
+  return new Date(`${date}T00:00:00Z`).getUTCDay();
+}
+
+function addDays(date: string, days: number): string {
+  return toDate(new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs));
 }
 
 /** A local time that clocks skip is taken as much later as they skip. Of one that they repeat, the first counts. */

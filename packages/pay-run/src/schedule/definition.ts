@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type NumberFormat, PoolError, quote } from '@pool/core';
 import * as v from 'valibot';
@@ -10,6 +11,7 @@ import { parsePayRun } from '../ledger/pay-run-label.ts';
 import { chooseFormat } from '../roster/roster-amount.ts';
 import {
   type DueDay,
+  type Holidays,
   isMonthly,
   listDays,
   parseDate,
@@ -94,6 +96,9 @@ export type ScheduleOptions = {
   readonly when?: string;
   readonly on?: string;
   readonly weekend?: Weekend;
+  /** Path of a list of days. */
+  readonly holidays?: string;
+  readonly onHoliday?: Holidays['move'];
   readonly time: string;
   readonly zone: string;
   readonly prepareBefore: string;
@@ -145,7 +150,19 @@ export function createDefinition(
     throw refuse('the deadline of its release has passed: nothing would be paid');
   }
   planOccurrence(definition, first);
+  assertMovable(definition);
   return definition;
+}
+
+/** Finds out now whether a holiday has no working day near it. @throws PoolError `invalid_request` */
+function assertMovable(definition: Definition): void {
+  const { when } = definition;
+  const last = when.kind === 'once' ? undefined : when.holidays?.dates.at(-1);
+  for (const { date } of last === undefined ? [] : listDays(definition, findStartMs(definition))) {
+    if (last !== undefined && date > last) {
+      return;
+    }
+  }
 }
 
 /** @throws PoolError `invalid_request` */
@@ -158,18 +175,67 @@ function parseScheduleName(name: string): string {
   return name;
 }
 
-function parseWhen({ when, on, weekend = 'keep' }: ScheduleOptions): When {
+function parseWhen(options: ScheduleOptions): When {
+  const { when, on, weekend = 'keep', onHoliday } = options;
   if ((when === undefined) === (on === undefined)) {
     throw refuse('say --when for a recurring payment, or --on for one day');
   }
+  if ((options.holidays === undefined) !== (onHoliday === undefined)) {
+    throw refuse('--holidays and --on-holiday belong together: say both, or neither');
+  }
   if (on !== undefined) {
+    if (onHoliday !== undefined) {
+      throw refuse('--holidays is for a recurring payment; choose another day with --on');
+    }
     return { kind: 'once', date: parseDate(on) };
   }
   const rule = parseRule(when ?? '');
-  if (weekend !== 'keep' && !isMonthly({ rule })) {
-    throw refuse('--weekend is for a rule with one day in a month: two days would become one');
+  const isMoved = weekend !== 'keep' || (onHoliday !== undefined && onHoliday !== 'skip');
+  if (isMoved && !isMonthly({ rule })) {
+    throw refuse(
+      '--weekend, and --on-holiday earlier or later, are for a rule with one day in a month: two days would become one',
+    );
   }
-  return { kind: 'recurring', rule, weekend };
+  return {
+    ...{ kind: 'recurring', rule, weekend },
+    ...(options.holidays === undefined || onHoliday === undefined
+      ? {}
+      : { holidays: { dates: readHolidays(options.holidays), move: onHoliday } }),
+  };
+}
+
+/** More than a list of all countries for a lifetime is another file. */
+const maxHolidays = 10_000;
+
+/** One day a line; what follows a # is a comment. @throws PoolError `invalid_request` */
+function readHolidays(path: string): string[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new PoolError('invalid_request', `the list of holidays ${quote(path)} cannot be read`, {
+      cause,
+    });
+  }
+  const dates = text.split('\n').flatMap((line, at) => {
+    const [day = ''] = line.split('#', 1);
+    return day.trim() === '' ? [] : [readHoliday(day.trim(), `${quote(path)} line ${at + 1}`)];
+  });
+  if (dates.length === 0 || dates.length > maxHolidays) {
+    throw refuse(
+      `the list of holidays ${quote(path)} has ${dates.length} days; it has 1 to ${maxHolidays}, one a line, for example 2027-12-24`,
+    );
+  }
+  return [...new Set(dates)].sort();
+}
+
+function readHoliday(day: string, place: string): string {
+  try {
+    return parseDate(day);
+  } catch (cause) {
+    const message = cause instanceof PoolError ? cause.message : '';
+    throw new PoolError('invalid_request', `${place}: ${message}`, { cause });
+  }
 }
 
 /** Payments after this instant belong to the schedule: people can release them before their deadline. */
@@ -183,8 +249,8 @@ export function findPlan(definition: Definition, period: string): OccurrencePlan
   if (!/^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$/.test(period) || Number.isNaN(day)) {
     return undefined;
   }
-  // From some days before, as a weekend may move the payment out of its period.
-  const afterMs = Math.max(findStartMs(definition), day - 7 * 86_400_000);
+  // From some days before, as weekends and holidays may move the payment out of its period.
+  const afterMs = Math.max(findStartMs(definition), day - 28 * 86_400_000);
   for (const due of listDays(definition, afterMs)) {
     // Periods are written so that their order is that of time.
     if (due.period >= period) {

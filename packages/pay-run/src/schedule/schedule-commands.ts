@@ -120,7 +120,7 @@ export async function showSchedule(
   const occurrences = await schedules.listOf(name);
   const next = await listNext(definition, 1, { schedules, nowMs });
   const { when, time, zone, roster, label, chain, token } = definition;
-  const rule = when.kind === 'once' ? when.date : `${when.rule} (weekend: ${when.weekend})`;
+  const rule = when.kind === 'once' ? when.date : describeRule(when);
   return {
     data: { state, definition, ...next.data, occurrences: occurrences.map(toRow) },
     lines: [
@@ -130,6 +130,17 @@ export async function showSchedule(
       ...occurrences.map(describeOccurrence),
     ],
   };
+}
+
+function describeRule({
+  rule,
+  weekend,
+  holidays,
+}: Extract<Definition['when'], { kind: 'recurring' }>): string {
+  const last = holidays?.dates.at(-1);
+  return holidays === undefined
+    ? `${rule} (weekend: ${weekend})`
+    : `${rule} (weekend: ${weekend}, holidays: ${holidays.move}, known until ${last})`;
 }
 
 /** @throws PoolError `not_found` */

@@ -95,7 +95,34 @@ it('adds, shows, pauses, skips ahead and removes one, in words and as envelopes'
   });
 });
 
+it('reads the days on which nothing is paid, and names a line that is none', async () => {
+  const list = join(home, 'holidays.txt');
+  writeFileSync(list, '# Berlin\r\n2099-12-31 # a Thursday\n\n2099-12-30\n2099-12-31\n');
+  const more = ['--holidays', list, '--on-holiday', 'earlier'];
+  const argv = ['add', 'free', ...monthly.slice(2), ...more];
+  const added = await run(...argv);
+  expect(added.code, added.text).toBe(0);
+  expect((await run('show', 'free')).text).toContain('holidays: earlier, known until 2099-12-31');
+  expect((await run('show', 'free', '--json')).text).toContain('"2099-12-30"');
+  expect((await run('remove', 'free')).code).toBe(0);
+  writeFileSync(list, '2099-12-31\n24.12.2099\n');
+  expect((await run(...argv)).text).toMatch(/holidays\.txt" line 2: .*24\.12\.2099/);
+  const winter = Array.from({ length: 40 }, (_, at) => {
+    return new Date(Date.UTC(2099, 11, 1 + at)).toISOString().slice(0, 10);
+  });
+  writeFileSync(list, winter.join('\n'));
+  expect((await run(...argv)).text).toContain('no working day within 14 days');
+  writeFileSync(list, '# nothing\n');
+  expect((await run(...argv)).text).toContain('has 0 days');
+});
+
 it.each([
+  [['--label', 'salaries-{period}', '--holidays', '/x'], 'belong together'],
+  [['--label', 'x-{period}', '--on-holiday', 'skip', '--holidays', '/x'], 'cannot be read'],
+  [
+    ['--label', 'x-{period}', '--when', 'every day', '--on-holiday', 'later', '--holidays', '/x'],
+    'two days would become one',
+  ],
   [['--label', 'salaries'], '{period}'],
   [['--label', 'salaries-{period}', '--when', 'day 31'], 'last day'],
   [['--label', 'salaries-{period}', '--zone', 'Berlin'], 'Europe/Berlin'],
