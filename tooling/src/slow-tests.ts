@@ -53,7 +53,7 @@ export const slowEndToEndTests: readonly string[] = [
   'apps/agent/src/services/fleet/fleet.e2e.test.ts',
   'packages/approve/src/killed-gate.e2e.test.ts',
   'apps/platform/src/{hostile-tenant,platform,postgres,reload,replicas}.e2e.test.ts',
-  'apps/sandbox/src/{access,account-lies,browser-wallet,cancel,chaos,crashes,custody,fleet,fund-64,fund-256,hidden-change,in-flight,keep,late-landing,lies,onboard,pay-run,payee-attacks,payee-closed-tabs,payee-exit,payee-page,payee-two-tabs,privacy,redeliver,relayer-health,rpc-outage,self-submit,shared-jobs,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',
+  'apps/sandbox/src/{access,account-lies,browser-wallet,cancel,chaos,console,crashes,custody,fleet,fund-64,fund-256,hidden-change,in-flight,keep,late-landing,lies,onboard,pay-run,payee-attacks,payee-closed-tabs,payee-exit,payee-page,payee-two-tabs,privacy,redeliver,relayer-health,rpc-outage,self-submit,shared-jobs,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',
   'packages/prover/src/create-prover.e2e.test.ts',
   'examples/exit-without-platform/src/main.e2e.test.ts',
   'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',

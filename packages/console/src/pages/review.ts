@@ -29,7 +29,7 @@ ${renderTexts('problem', 'It cannot be paid now', obstacles)}
 ${roster.kind === 'mistakes' ? '' : renderTexts('problem', 'The control totals do not agree', control)}
 ${renderTexts('warning', 'Look at this first', warnings)}
 ${review.parts > 0 || problems.length > 0 ? '' : html`<div class="warning" role="status"><p>All of it was sent before under this label. A new payment needs a new label.</p></div>`}
-${roster.unread.length === 0 ? '' : html`<p class="faint">Columns that are not read: ${roster.unread.join(', ')}</p>`}
+${roster.unread.length === 0 ? '' : html`<p class="faint">Columns that a payment does not read: ${roster.unread.join(', ')}. Downloads and payslips have them.</p>`}
 ${roster.kind === 'mistakes' ? '' : renderAmounts(draft, review)}
 ${comparison === undefined ? html`<p class="faint">No earlier pay run of this kind has paid anybody, so nothing is compared.</p>` : renderComparison(path, draft, comparison, percent)}
 ${skipped.length === 0 ? '' : renderSkipped(review)}

@@ -27,8 +27,8 @@ export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments({ payer, pollMs }: Pick<ConsoleDeps, 'payer' | 'pollMs'>) {
   const stopping = new AbortController();
-  /** By pay run and roster. */
-  const running = new Map<string, Promise<unknown>>();
+  /** By pay run and roster. `sent` ends when the agent has the first part. */
+  const running = new Map<string, Readonly<Record<'work' | 'sent', Promise<unknown>>>>();
   const stops = new Map<string, string>();
   const idOf = ({ chain, token, payRun }: Name): string => JSON.stringify([chain, token, payRun]);
 
@@ -69,7 +69,9 @@ export function createPayments({ payer, pollMs }: Pick<ConsoleDeps, 'payer' | 'p
       const id = idOf(plan);
       // Another roster under the label is refused by its own payment.
       const one = `${id} ${computePayRunDigest(plan)}`;
-      if (running.has(one)) {
+      const before = running.get(one);
+      if (before !== undefined) {
+        await before.sent;
         return;
       }
       stops.delete(id);
@@ -87,7 +89,7 @@ export function createPayments({ payer, pollMs }: Pick<ConsoleDeps, 'payer' | 'p
           sent.reject(error);
         })
         .finally(() => running.delete(one));
-      running.set(one, work);
+      running.set(one, { work, sent: sent.promise });
       await sent.promise;
     },
     /** Cancels what has not ended. Its page shows the outcome, which may take until the deadline of the batch. */
@@ -101,7 +103,7 @@ export function createPayments({ payer, pollMs }: Pick<ConsoleDeps, 'payer' | 'p
     /** The agent continues what it has. */
     async close(): Promise<void> {
       stopping.abort();
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ work }) => work));
     },
   };
 }

@@ -6,7 +6,6 @@
 import { formatTokenAmount, isPoolError } from '@pool/core';
 import {
   computePayRunDigest,
-  describeIssue,
   describeSameRoster,
   describeUse,
   dryRunSplit,
@@ -82,7 +81,7 @@ export async function reviewDraft(
     const found = await explainMistakes(roster, place, (request) => client.validate(request));
     return {
       ...{ roster, total: 0n, warnings: [], isPaidBefore: false, skipped: [], parts: 0 },
-      problems: found.filter(({ line }) => line !== undefined),
+      problems: found.filter(({ line }) => line !== undefined).map(describeChoice),
       obstacles: found.filter(({ line }) => line === undefined).map(({ message }) => message),
       comparison: undefined,
     };
@@ -123,7 +122,9 @@ export async function reviewDraft(
       ...findConflict(known?.record, computePayRunDigest(plan)),
     ],
     warnings: [
-      ...dry.warnings.map(describeIssue),
+      ...dry.warnings.map(({ part, message }) =>
+        part === undefined || dry.parts.length === 1 ? message : `part ${part}: ${message}`,
+      ),
       ...same.map((one) => describeSameRoster(one).replace(/^warning: /, '')),
       ...ofPeriod.map((one) => `the period ${period} has another pay run: ${one.payRun}`),
     ],
@@ -132,6 +133,11 @@ export async function reviewDraft(
     parts: dry.parts.filter(({ submitted }) => !submitted).length,
     comparison: compareWithLast(payRun, roster.entries, earlier, percent),
   };
+}
+
+/** The form of a new pay run names its formats as the option of the command does. */
+function describeChoice(problem: RosterProblem): RosterProblem {
+  return { ...problem, message: problem.message.replaceAll('--number-format ', '') };
 }
 
 async function findSame(plan: SplitPlan, payer: ConsoleDeps['payer']) {
