@@ -12,7 +12,14 @@ import { renderReview } from './pages/review.ts';
 import { pathOfRun } from './pages/run-list.ts';
 import type { Draft, Drafts } from './runs/drafts.ts';
 import type { Payments } from './runs/payments.ts';
-import { compareControl, createPlan, readDraft, reviewDraft } from './runs/review.ts';
+import {
+  compareControl,
+  createPlan,
+  findFailed,
+  nameAttempts,
+  readDraft,
+  reviewDraft,
+} from './runs/review.ts';
 
 const defaultPercent = 10;
 
@@ -60,9 +67,20 @@ export function addDraftRoutes(
       );
     }
     const form = c.get('form');
-    const plan = createPlan(draft, roster);
+    const failed = await findFailed(createPlan(draft, roster), payer);
+    const plan = createPlan(
+      draft,
+      roster,
+      failed.map(({ part }) => part),
+    );
+    // A page that was open before the last attempt has failed sends nothing.
+    const attempts = nameAttempts(failed);
+    if ((form['failed'] ?? '') !== attempts) {
+      return c.redirect(pathOfRun(c.get('session'), plan), 303);
+    }
     await payments.begin(plan, {
       skipped: Number(form['skipped']),
+      failed: attempts,
       isAgain: form['again'] === 'yes',
     });
     return c.redirect(pathOfRun(c.get('session'), plan), 303);

@@ -88,6 +88,7 @@ export {
 export { listPaidInsertions } from './disclose/paid-insertions.ts';
 export { exitCodeOfError, exitCodes } from './exit-codes.ts';
 export { describeUse, isFixed } from './ledger/pay-run-claim.ts';
+export { hasNoEffect } from './ledger/pay-run-find.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
 export { type NamedPayRun, openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';

@@ -251,6 +251,41 @@ it('sends the parts of a large roster, and follows them after the tab was closed
   expect(world.state.paid.size).toBe(5);
 });
 
+it('sends failed parts again, and each attempt once', async () => {
+  const console = openTestConsole({ people: 5 });
+  const { world } = console;
+  // The second of three parts, and its second attempt.
+  world.state.verdict = (job) => (job === 2 || job === 3 ? 'failed' : 'completed');
+  const text = [
+    'address,amount',
+    ...world.entries.map(({ recipientAddress }) => `${recipientAddress},1`),
+  ].join('\n');
+  const browser = await console.login();
+  const draft = await give(browser, { text, format: 'plain', count: '5', sum: '5' });
+  await browser.submit(`${draft}/pay`, { skipped: '0' });
+  const readRun = () => browser.read('runs/anvil/USDC/2026-11');
+  await expect.poll(readRun).toContain('Send again what has failed');
+  const readForm = async () => {
+    const page = await browser.read(draft);
+    expect(page).toContain('part 2 of 3: why');
+    expect(page).toContain('Pay 3 people');
+    return { skipped: '0', failed: /name="failed" value="([^"]+)"/.exec(page)?.[1] ?? '' };
+  };
+  const [first, calls] = [await readForm(), world.state.submitted.length];
+  // Without the attempt that the person has seen, nothing is sent again.
+  await browser.submit(`${draft}/pay`, { skipped: '0' });
+  expect([calls, world.state.submitted.length]).toEqual([2, 2]);
+  await Promise.all([1, 2].map(() => browser.submit(`${draft}/pay`, first)));
+  await expect.poll(readRun).toContain('Send again what has failed');
+  await browser.submit(`${draft}/pay`, first);
+  expect(world.state.submitted).toHaveLength(3);
+  await browser.submit(`${draft}/pay`, await readForm());
+  await expect.poll(readRun).toContain('Part 3 of 3: paid');
+  expect(world.state.submitted).toHaveLength(5);
+  expect(new Set([...world.state.paid.values()].map(String))).toEqual(new Set(['1000000']));
+  expect(world.state.paid.size).toBe(5);
+});
+
 it('cancels a payment that runs', async () => {
   const { world, browser } = await open();
   world.state.verdict = () => 'open';

@@ -8,7 +8,7 @@ import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import type { Comparison } from '../runs/comparison.ts';
 import type { Draft } from '../runs/drafts.ts';
-import type { Review } from '../runs/review.ts';
+import { nameAttempts, type Review } from '../runs/review.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
 
 export function renderReview(
@@ -28,6 +28,17 @@ export function renderReview(
 ${renderTexts('problem', 'It cannot be paid now', obstacles)}
 ${roster.kind === 'mistakes' ? '' : renderTexts('problem', 'The control totals do not agree', control)}
 ${renderTexts('warning', 'Look at this first', warnings)}
+${
+  review.failed.length === 0
+    ? ''
+    : renderTexts(
+        'warning',
+        'It has failed, paid nobody, and is sent again',
+        review.failed.map(({ part, of, reason }) =>
+          of === 1 ? reason : `part ${part} of ${of}: ${reason}`,
+        ),
+      )
+}
 ${review.parts > 0 || problems.length > 0 ? '' : html`<div class="warning" role="status"><p>All of it was sent before under this label. A new payment needs a new label.</p></div>`}
 ${roster.unread.length === 0 ? '' : html`<p class="faint">Columns that a payment does not read: ${roster.unread.join(', ')}. Downloads and payslips have them.</p>`}
 ${roster.kind === 'mistakes' ? '' : renderAmounts(draft, review)}
@@ -112,12 +123,13 @@ ${renderTable('People who are skipped', ['Line', 'Wallet', 'Why'], rows)}`;
 function renderPay(
   session: Session,
   path: string,
-  { roster, skipped, isPaidBefore }: Review,
+  { people, skipped, isPaidBefore, failed }: Review,
 ): Html {
   return html`<form method="post" action="${path}/pay">
 ${renderFormToken(session)}
 <input type="hidden" name="skipped" value="${skipped.length}">
+<input type="hidden" name="failed" value="${nameAttempts(failed)}">
 ${isPaidBefore ? html`<label class="choice" for="again"><input id="again" name="again" type="checkbox" value="yes" required> Pay everybody on this roster once more</label>` : ''}
-<button>Pay ${roster.entries.length - skipped.length} people</button>
+<button>Pay ${people - skipped.length} people</button>
 </form>`;
 }

@@ -19,6 +19,7 @@ import type { ReleaseEntry } from '@pool/policy';
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import type { Draft } from '../runs/drafts.ts';
+import { listFailed } from '../runs/review.ts';
 import { describeStanding, summarizeRun } from '../runs/standing.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
 import { describeRelease, pathOfBatch, renderEntries } from './releases.ts';
@@ -88,11 +89,14 @@ function renderActions(session: Session, { view, stop, draft }: RunPage): Html {
   const { standing, skipped } = summarizeRun(view);
   const path = pathOfRun(session, view);
   const isUnsent = view.parts.some(({ job }) => job === undefined);
+  const failed = listFailed(view);
   const place = placeOf(session);
   return html`${stop === undefined ? '' : html`<div class="problem" role="alert"><p>${stop}</p></div>`}
 <div class="actions">
-${isUnsent && draft !== undefined ? html`<a class="button" href="${place}/drafts/${draft.id}">Continue with the parts that were not sent</a>` : ''}
-${isUnsent && draft === undefined ? html`<p>Parts of it may not have been sent. To continue, <a href="${place}/new">give the same file again under the same label</a>: what was sent is not paid again.</p>` : ''}
+${failed.length > 0 && draft !== undefined ? html`<a class="button" href="${place}/drafts/${draft.id}">Send again what has failed</a>` : ''}
+${failed.length > 0 && draft === undefined ? html`<p>It can be sent again. <a href="${place}/new">Give the same file under the same label</a>: what was paid is not paid again.</p>` : ''}
+${isUnsent && failed.length === 0 && draft !== undefined ? html`<a class="button" href="${place}/drafts/${draft.id}">Continue with the parts that were not sent</a>` : ''}
+${isUnsent && failed.length === 0 && draft === undefined ? html`<p>Parts of it may not have been sent. To continue, <a href="${place}/new">give the same file again under the same label</a>: what was sent is not paid again.</p>` : ''}
 ${skipped === 0 || draft === undefined ? '' : html`<a class="button" href="${path}/skipped">Pay only the skipped, under a new label</a>`}
 ${standing === 'running' ? html`<form method="post" action="${path}/cancel">${renderFormToken(session)}<button class="plain">Cancel this payment</button></form>` : ''}
 </div>`;

@@ -17,6 +17,8 @@ import type { ConsoleDeps } from '../access/ports.ts';
 export type Confirmed = {
   /** Number of people who are skipped. */
   readonly skipped: number;
+  /** Attempts that have failed, whose parts are sent again. */
+  readonly failed: string;
   /** The same roster was paid shortly before, and is to be paid again. */
   readonly isAgain: boolean;
 };
@@ -27,7 +29,7 @@ export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments({ payer, pollMs }: Pick<ConsoleDeps, 'payer' | 'pollMs'>) {
   const stopping = new AbortController();
-  /** By pay run and roster. `sent` ends when the agent has the first part. */
+  /** By pay run, roster and failed attempts. `sent` ends when the agent has the first part. */
   const running = new Map<string, Readonly<Record<'work' | 'sent', Promise<unknown>>>>();
   const stops = new Map<string, string>();
   const idOf = ({ chain, token, payRun }: Name): string => JSON.stringify([chain, token, payRun]);
@@ -68,7 +70,7 @@ export function createPayments({ payer, pollMs }: Pick<ConsoleDeps, 'payer' | 'p
     async begin(plan: SplitPlan, confirmed: Confirmed): Promise<void> {
       const id = idOf(plan);
       // Another roster under the label is refused by its own payment.
-      const one = `${id} ${computePayRunDigest(plan)}`;
+      const one = `${id} ${computePayRunDigest(plan)} ${confirmed.failed}`;
       const before = running.get(one);
       if (before !== undefined) {
         await before.sent;

@@ -11,20 +11,26 @@ import {
   dryRunSplit,
   explainMistakes,
   findPaidSameRoster,
+  hasNoEffect,
   inspectPayRuns,
   isFixed,
   listAllPayRuns,
+  type NamedPayRun,
   openLedger,
+  type PayRunView,
   parseRoster,
   type Roster,
   type RosterProblem,
   type SkippedEntry,
   type SplitPlan,
+  stateOf,
   sumAmounts,
 } from '@pool/pay-run';
 import type { ConsoleDeps } from '../access/ports.ts';
 import { type Comparison, compareWithLast, findPeriod, isSameKind } from './comparison.ts';
 import type { Draft } from './drafts.ts';
+
+const silent = { isTty: false, write: () => undefined };
 
 export type Review = {
   readonly roster: Roster;
@@ -38,18 +44,62 @@ export type Review = {
   /** The same roster was paid shortly before, or may have been. The person must confirm that it is paid again. */
   readonly isPaidBefore: boolean;
   readonly skipped: readonly SkippedEntry[];
-  /** Parts that were not sent yet. */
+  /** Parts that would be sent: those that never were, and those of `failed`. */
   readonly parts: number;
+  /** Payees of these parts. */
+  readonly people: number;
+  /** Parts that have paid nobody and never can, so they can be sent again. */
+  readonly failed: readonly FailedPart[];
   readonly comparison: Comparison | undefined;
+};
+
+export type FailedPart = Pick<PayRunView['parts'][number], 'part' | 'of' | 'key'> & {
+  readonly reason: string;
 };
 
 export function readDraft({ text, unit }: Draft): Roster {
   return parseRoster(text, unit);
 }
 
-export function createPlan(draft: Draft, { entries }: Roster): SplitPlan {
+/** @param retry - parts that failed, to be sent again */
+export function createPlan(
+  draft: Draft,
+  { entries }: Roster,
+  retry: readonly number[] = [],
+): SplitPlan {
   const { chain, token, payRun, unregistered } = draft;
-  return { chain, token, payRun, entries, unregistered, retry: [] };
+  return { chain, token, payRun, entries, unregistered, retry };
+}
+
+/** Empty while a part of the pay run runs. */
+export function listFailed({ parts }: Pick<PayRunView, 'parts'>): readonly FailedPart[] {
+  return parts.some(({ job, isUnseen }) => stateOf(job, isUnseen) === 'running')
+    ? []
+    : parts.flatMap(({ part, of, key, job }) =>
+        job !== undefined && hasNoEffect(job)
+          ? [{ part, of, key, reason: job.error?.message ?? 'it has failed' }]
+          : [],
+      );
+}
+
+/** In a form: what the person has seen. */
+export function nameAttempts(failed: readonly FailedPart[]): string {
+  return failed.map(({ key }) => key).join(' ');
+}
+
+/** The failed parts of exactly this roster under its label. */
+export async function findFailed(
+  plan: SplitPlan,
+  payer: ConsoleDeps['payer'],
+): Promise<readonly FailedPart[]> {
+  const digest = computePayRunDigest(plan);
+  const [view] = await inspectPayRuns(
+    payer,
+    plan,
+    { terminal: silent },
+    (one) => one.payRun === plan.payRun,
+  );
+  return view?.record.digest === digest ? listFailed(view) : [];
 }
 
 /** How roster and control totals differ, one sentence each. Empty: they agree. */
@@ -80,7 +130,8 @@ export async function reviewDraft(
     const place = { chain, token, unregistered, isSplit: true };
     const found = await explainMistakes(roster, place, (request) => client.validate(request));
     return {
-      ...{ roster, total: 0n, warnings: [], isPaidBefore: false, skipped: [], parts: 0 },
+      ...{ roster, total: 0n, warnings: [], isPaidBefore: false, skipped: [], failed: [] },
+      ...{ parts: 0, people: 0 },
       problems: found.filter(({ line }) => line !== undefined).map(describeChoice),
       obstacles: found.filter(({ line }) => line === undefined).map(({ message }) => message),
       comparison: undefined,
@@ -92,15 +143,15 @@ export async function reviewDraft(
     (one) =>
       one.chain === chain && one.token === token && one.payRun === payRun && isFixed(one.record),
   );
+  const failed = known === undefined ? [] : await findFailed(plan, payer);
   const dry = await payer.withChecks((checks) =>
     dryRunSplit(plan, {
-      record: known?.record,
+      record: known && forgetParts(known.record, failed),
       validate: (request) => client.validate(request),
       readCeiling: () => checks.readCeiling(chain),
       findForeignUse: (key) => checks.findForeignUse(chain, key),
     }),
   );
-  const silent = { isTty: false, write: () => undefined };
   const earlier = await inspectPayRuns(payer, { chain, token }, { terminal: silent }, (one) =>
     isSameKind(one.payRun, payRun),
   );
@@ -113,6 +164,7 @@ export async function reviewDraft(
       findPeriod(one.payRun) === period &&
       isFixed(one.record),
   );
+  const open = dry.parts.filter(({ submitted }) => !submitted);
   return {
     roster,
     total: sumAmounts(roster.entries),
@@ -130,9 +182,25 @@ export async function reviewDraft(
     ],
     isPaidBefore: same.length > 0,
     skipped: dry.skipped,
-    parts: dry.parts.filter(({ submitted }) => !submitted).length,
+    parts: open.length,
+    people: open.flatMap(({ recipients }) => recipients).length,
+    failed,
     comparison: compareWithLast(payRun, roster.entries, earlier, percent),
   };
+}
+
+/** As if these parts had not been sent, under their next keys. */
+function forgetParts(
+  record: NamedPayRun['record'],
+  failed: readonly FailedPart[],
+): NamedPayRun['record'] {
+  const numbers = failed.map(({ part }) => part);
+  const parts = record.parts.map((known, index) =>
+    numbers.includes(index + 1)
+      ? { ...known, sent: 'no' as const, attempt: known.attempt + 1 }
+      : known,
+  );
+  return { ...record, parts };
 }
 
 /** The form of a new pay run names its formats as the option of the command does. */
