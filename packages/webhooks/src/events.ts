@@ -21,6 +21,12 @@ export const webhookEventTypes = [
   'job.failed',
   /** Nothing was paid, because the job was cancelled. */
   'job.cancelled',
+  /** The payment waits for people of the release policy, or for the owners of a contract wallet. */
+  'release.waiting',
+  /** As many have released it as must. */
+  'release.released',
+  /** A person denied it. Nothing is paid. */
+  'release.denied',
   /** A scheduled payment cannot be prepared yet. It is skipped if that lasts until its deadline. */
   'schedule.not_ready',
   /** A scheduled payment is prepared, and waits for its release and its time. */
@@ -55,6 +61,8 @@ const eventSchema = v.strictObject({
     stage: v.optional(v.string()),
     /** Why the job failed, or the scheduled payment is not ready or not paid (docs/errors.md). */
     errorCode: v.optional(v.string()),
+    /** Of a release: who decides, `people` of the release policy or the `owners` of a contract wallet. */
+    releasers: v.optional(v.string()),
     /** Of a scheduled payment: the name of its schedule. */
     schedule: v.optional(v.string()),
     /** Of a scheduled payment, for example `2027-03`. */

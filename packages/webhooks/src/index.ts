@@ -1,5 +1,5 @@
 /**
- * Webhooks of the disbursement agent: events of jobs and schedules, stored with them and delivered at least once.
+ * Webhooks of the disbursement agent: events of jobs, releases and schedules, stored with them and delivered at least once.
  *
  * @module
  */
@@ -14,6 +14,7 @@ export {
 } from './events.ts';
 export { listJobEvents } from './job-events.ts';
 export { createPinnedFetch, isPublicAddress, type ResolveHost } from './pinned-fetch.ts';
+export { listReleaseEvents, type ToldEntry } from './release-events.ts';
 export { listOccurrenceEvents, type ToldOccurrence } from './schedule-events.ts';
 export {
   createWebhookSecret,

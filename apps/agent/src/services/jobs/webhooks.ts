@@ -1,5 +1,5 @@
 /**
- * The webhooks of the running agent: its jobs, its schedules, its ledger and its targets.
+ * The webhooks of the running agent: its jobs, their releases, its schedules, its ledger and its targets.
  *
  * @module
  */
@@ -12,12 +12,15 @@ import {
   createPinnedFetch,
   listJobEvents,
   listOccurrenceEvents,
+  listReleaseEvents,
   readTargets,
   startWebhooks,
   type ToldOccurrence,
+  type WebhookEvent,
   type WebhookWorker,
 } from '@pool/webhooks';
 import type { Config } from '../../config/config.ts';
+import { createLogOpener } from '../signers/owners-place.ts';
 
 /** @returns undefined without a file of targets */
 export function startConfiguredWebhooks(input: {
@@ -32,13 +35,23 @@ export function startConfiguredWebhooks(input: {
     return undefined;
   }
   const findLabel = createLabelFinder(config);
-  return startWebhooks({
+  const hasReleases =
+    config.releasePolicy !== undefined || config.remoteFunder?.kind === 'contract_wallet';
+  const releases = createLogOpener(config);
+
+  async function listEvents(job: StoredJob): Promise<readonly WebhookEvent[]> {
+    const label = await findLabel(job.key);
+    const entries = hasReleases ? await (await releases.open()).listOf(job.key) : [];
+    return [...listJobEvents(job, label), ...listReleaseEvents(job, label, entries)];
+  }
+
+  const worker = startWebhooks({
     ...{ store, log, findScope },
     furtherScopes: [occurrenceScope],
     listEvents: async (job, scope) =>
       job.scope === occurrenceScope
         ? listOccurrenceEvents(scope, describeOccurrence(job))
-        : listJobEvents(job, await findLabel(job.key)),
+        : await listEvents(job),
     readTargets: () => readTargets(place),
     fetch: createPinnedFetch(place),
     clock: systemClock,
@@ -46,6 +59,13 @@ export function startConfiguredWebhooks(input: {
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     idleMs: 2_000,
   });
+  return {
+    ...worker,
+    async stop() {
+      await worker.stop();
+      await releases.close();
+    },
+  };
 }
 
 /** Without its roster, and without the message of its cause. @throws PoolError `store_damaged` */
