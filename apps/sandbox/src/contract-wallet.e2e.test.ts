@@ -109,6 +109,9 @@ describe('a contract wallet that pays', () => {
 
   it('waits for its owners through a restart, and pays once with their signatures and its own allowance', async () => {
     const key = 'june';
+    const environment = { ...agents[0].environment, ...shared };
+    const checked = await runAgentCommand({ environment }, ['config', 'check', '--json']);
+    expect(checked.stdout).toContain('2 of 3 owners sign');
     const request = stack.createRequest({ 0: 100n });
     const headers = {
       authorization: `Bearer ${agents[0].loopbackToken}`,

@@ -42,6 +42,7 @@ export const custodyKeepMs = 10_000;
 const outageCodes: readonly (string | undefined)[] = [
   'timed_out',
   'approver_unreachable',
+  'chain_unreachable',
   'custodian_unreachable',
   'enclave_unreachable',
 ];

@@ -24,6 +24,7 @@ import {
   type SignerAllow,
 } from '@pool/signers';
 import type { Config } from '../../config/config.ts';
+import { probeContractWallet } from './contract-wallet-probe.ts';
 
 // The funder's signer as the configuration names it: a key of this process, an enclave, or a wallet at a custodian.
 
@@ -91,6 +92,9 @@ export function createFunderProbe(
     }
     if (config.remoteFunder === undefined) {
       return createFinding(true, signer.name, 'the funder signs with a key of this process');
+    }
+    if (config.remoteFunder.kind === 'contract_wallet') {
+      return await probeContractWallet(config.remoteFunder.address, readChains());
     }
     try {
       await signer.probe?.(signal === undefined ? {} : { signal });
