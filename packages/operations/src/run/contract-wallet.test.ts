@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContractSignature, ContractVerdict } from '@pool/contracts';
 import type { Hex } from '@pool/core';
-import { createContractWalletSigner } from '@pool/signers';
+import { computeSafeMessageHash, createContractWalletSigner } from '@pool/signers';
+import { createKeyLock } from '@pool/wallet';
 import { afterEach, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type FakeJob } from '../fixtures/fake-world.ts';
@@ -49,6 +50,7 @@ async function setUp() {
     chains: new Map([['anvil', { settings, chain }]]),
     nowMs: world.clock.nowMs,
   };
+  const turns = createKeyLock();
   const { address } = world.funder;
   const owners = createOwnersDesk(place);
   const funder = await createFunder(createContractWalletSigner({ address, owners }));
@@ -65,7 +67,7 @@ async function setUp() {
         }
       },
     };
-    return world.run(job, undefined, { clock, funder });
+    return world.run(job, undefined, { clock, funder, turns });
   };
   const allow = (): void => {
     world.chain.allowance = 6_000n;
@@ -174,4 +176,29 @@ it('is not paid without the allowance of the wallet, and says which call is miss
     code: 'signer_expired',
     message: expect.stringMatching(/allowance_outside.*value 0, data 0x095ea7b3/),
   });
+});
+
+it('lets another batch pass while it waits for the allowance of the wallet', async () => {
+  const { world, run, allow, place } = await setUp();
+  world.chain.allowance = 1_000n;
+  const [holder] = world.holders;
+  const recipients = [{ recipientAddress: holder?.address ?? '', amount: '1000' }];
+  const large = await world.accept('large');
+  const small = await world.accept('small', { recipients });
+  const signAll = async (): Promise<void> => {
+    for (const { request } of await listOwnersRequests(place)) {
+      const messageHash = computeSafeMessageHash(31337, request.wallet, request.digest);
+      await storeOwnersSignature(place, { messageHash, signature: first }, 'loopback');
+    }
+  };
+  const running = run(large, [
+    [60, signAll],
+    [4_000, allow],
+  ]);
+  await run(small, [[1_800, signAll]]);
+  expect(small.state()).toBe('done');
+  expect(large.state()).toBe('submitted');
+  await running;
+  expect(large.state()).toBe('done');
+  expect(world.chain.funds).toBe(2);
 });
