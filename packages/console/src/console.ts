@@ -14,6 +14,7 @@ import type { ConsoleApp, ConsoleContext, ConsoleDeps, ConsoleEnv } from './acce
 import { createSessions, type Session } from './access/sessions.ts';
 import { addBooksRoutes } from './books-routes.ts';
 import { addDraftRoutes } from './draft-routes.ts';
+import { addHolderRoutes } from './holder-routes.ts';
 import { assets } from './pages/assets.ts';
 import { placeOf, root } from './pages/layout.ts';
 import { renderEnded, renderLogin, renderProblem } from './pages/login.ts';
@@ -75,6 +76,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   addRunRoutes(app, deps, work);
   addBooksRoutes(app, deps, work.drafts);
   addReleaseRoutes(app, deps);
+  addHolderRoutes(app, deps);
   app.all('*', () => {
     throw notFound();
   });

@@ -7,7 +7,7 @@ import { isSameSecret, readChainsFile } from '@pool/configuration';
 import { type ConsoleDeps, createConsole } from '@pool/console';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
-import { createAgentClient, urlOf } from '@pool/pay-run';
+import { createAgentClient, createHolderClient, urlOf } from '@pool/pay-run';
 import type { Config } from '../config/config.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { defaultDays, openDisclosures } from '../services/payslip-disclosures.ts';
@@ -26,6 +26,9 @@ export function addConsole(
     releases,
   }: { readonly config: Config; readonly loopbackToken: Secret } & Pick<ConsoleDeps, 'releases'>,
 ): () => Promise<void> {
+  const { balanceToken, tokenSymbol } = config.holder;
+  const send = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    app.fetch(new Request(url, init), here);
   const {
     app: pages,
     issueLogin,
@@ -35,16 +38,17 @@ export function addConsole(
       ledger: config,
       chain: config.chain,
       readChains: () => readChainsFile(config.chainsFile).chains,
-      openAgent: () =>
-        createAgentClient(urlOf(config), loopbackToken, async (url, init) =>
-          app.fetch(new Request(url, init), here),
-        ),
+      openAgent: () => createAgentClient(urlOf(config), loopbackToken, send),
       withChecks: (work) => withLocalChecks(config, work),
       invitations: { find: (text) => findPeople(config.home, text) },
     },
     releases,
     openDisclosures: (paid) =>
       openDisclosures(config, paid, { days: defaultDays, withMemos: false }),
+    holder: balanceToken && {
+      client: createHolderClient(urlOf(config), balanceToken, send),
+      token: tokenSymbol,
+    },
     monotonicMs: () => performance.now(),
   });
   app.post('/console/logins', (c) => {

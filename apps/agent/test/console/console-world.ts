@@ -21,9 +21,10 @@ export function openTestConsole({
   chains = {},
   releases,
   openDisclosures,
+  holder,
   ...options
 }: Parameters<typeof createTestPayRun>[0] &
-  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures'>> & {
+  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures' | 'holder'>> & {
     readonly chains?: object;
   } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
@@ -58,7 +59,7 @@ export function openTestConsole({
     }),
   };
   const pages = createConsole({
-    ...{ payer, releases, openDisclosures, pollMs },
+    ...{ payer, releases, openDisclosures, holder, pollMs },
     monotonicMs: () => clock.monotonicMs,
   });
   onTestFinished(() => pages.close());

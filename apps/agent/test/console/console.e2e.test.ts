@@ -6,6 +6,7 @@ import { serveHttp } from '@pool/http-server';
 import { hasBrowser, inspectView, openBrowser, openPage, press } from '@pool/testkit/browser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openTestConsole } from './console-world.ts';
+import { createFakeReader } from './fake-reader.ts';
 
 /** Without it no pictures are kept. */
 const pictures = process.env['CONSOLE_PICTURES'];
@@ -18,7 +19,10 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
   afterAll(() => browser.close());
 
   async function open() {
-    const console = openTestConsole({ people: 40, maxRecipients: 64, pollMs: 500 });
+    const console = openTestConsole({
+      ...{ people: 40, maxRecipients: 64, pollMs: 500 },
+      holder: createFakeReader().holder,
+    });
     const { app } = console.world;
     const server = await serveHttp((request, from) => app.fetch(request, from), {
       ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
@@ -113,6 +117,8 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
     await look(later, '2026-11', 'paid');
     expect(world.state.paid.size).toBe(40);
     expect(new Set([...world.state.paid.values()].flat())).toEqual(new Set([1_000_500_000n]));
+    await later.getByRole('link', { name: 'Balance' }).click();
+    await look(later, 'Balance', 'balance');
     await press(later, 'End the session');
     await look(later, 'The session has ended', 'ended');
     expectClean();

@@ -6,7 +6,7 @@
 import type { ShellEnv } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
 import type { ReleaseDeps } from '@pool/operations';
-import type { Books, Payer, ReceiptsInput } from '@pool/pay-run';
+import type { Books, HolderClient, Payer, ReceiptsInput } from '@pool/pay-run';
 import type { StatementLine } from '@pool/statements';
 import type { Context, Hono } from 'hono';
 import type { Session } from './sessions.ts';
@@ -21,10 +21,18 @@ export type ConsoleDeps = {
    * @param paid - lines of one pay run
    */
   readonly openDisclosures?: ((paid: readonly StatementLine[]) => Promise<Disclosures>) | undefined;
+  /** Reads the notes of the agent's own holder. Absent: it has no key for that. */
+  readonly holder?: Holder | undefined;
   /** Of a clock that is never set back, for the ends of logins and sessions. */
   readonly monotonicMs: () => number;
   /** Pause between two readings of a job, milliseconds. Default: that of the commands. */
   readonly pollMs?: number;
+};
+
+export type Holder = {
+  readonly client: Pick<HolderClient, 'balance' | 'history' | 'progress'>;
+  /** Symbol. */
+  readonly token: string;
 };
 
 export type Disclosures = Pick<ReceiptsInput, 'payer' | 'disclose'> & { close(): void };

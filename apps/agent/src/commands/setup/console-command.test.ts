@@ -14,7 +14,13 @@ async function serve() {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const { app } = createTestApp();
-  const config = { home, host: '127.0.0.1', port: 1, jobs: { url: 'memory:' } } as Config;
+  const config = {
+    home,
+    host: '127.0.0.1',
+    port: 1,
+    jobs: { url: 'memory:' },
+    holder: {},
+  } as Config;
   addConsole(app, { config, loopbackToken: new Secret(loopbackToken) });
   const server = await serveHttp((request, from) => app.fetch(request, from), {
     ...{ host: '127.0.0.1', port: 0, onRefused: () => undefined },
