@@ -1,6 +1,5 @@
 // Runs inside the services' network namespace, where check-deployment.ts starts it: chain, PostgreSQL, pool-gate, platform, and a proxy that
 // terminates TLS. An agent and a prover run in two other namespaces, which have a cable to this one only.
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chownSync,
@@ -38,6 +37,7 @@ import {
 } from '../../apps/sandbox/src/processes/service-environment.ts';
 import { findPackedProgram, type Service } from './artefacts.ts';
 import type { Certificates } from './authority.ts';
+import { runCommand } from './command.ts';
 import type { Namespace } from './namespaces.ts';
 import { type Deployment, payRoster } from './pay-roster.ts';
 
@@ -87,26 +87,9 @@ function createStarter({ folder, certificates }: Networks) {
       command: readonly string[],
       options: { readonly env: Environment; readonly in?: Namespace; readonly input?: string },
     ): Promise<string> {
-      const [program = '', ...args] = [...(options.in?.prefix ?? []), ...command];
-      const child = spawn(program, args, {
-        env: { PATH: process.env['PATH'], ...env, ...options.env },
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
-      child.stdin.end(options.input ?? '');
-      let stdout = '';
-      let messages = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        stdout += text;
-      });
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        messages += text;
-      });
-      return new Promise((done, failed) => {
-        child.once('error', failed);
-        child.once('close', (code) => {
-          if (code === 0) done(stdout);
-          else failed(new Error(`${command.join(' ')} ended with ${code}:\n${messages}${stdout}`));
-        });
+      return runCommand([...(options.in?.prefix ?? []), ...command], {
+        ...options,
+        env: { ...env, ...options.env },
       });
     },
     async stop(): Promise<void> {
