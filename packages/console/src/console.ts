@@ -22,6 +22,7 @@ import { addReleaseRoutes } from './release-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { createDrafts } from './runs/drafts.ts';
 import { createPayments } from './runs/payments.ts';
+import { addScheduleRoutes } from './schedule-routes.ts';
 
 const cookieName = 'console';
 /** Holds a roster of 10,000 people. */
@@ -76,6 +77,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   addRunRoutes(app, deps, work);
   addBooksRoutes(app, deps, work.drafts);
   addReleaseRoutes(app, deps);
+  addScheduleRoutes(app, deps);
   addHolderRoutes(app, deps);
   app.all('*', () => {
     throw notFound();

@@ -162,6 +162,7 @@ export { readFurtherColumns } from './roster/roster-further.ts';
 export { rosterTemplate } from './roster/roster-template.ts';
 export { type AmountRules, readTypedAmounts, type TypedAmount } from './roster/typed-amount.ts';
 export { encodeWrongRows, pickRows } from './roster/wrong-rows.ts';
+export { formatInstant } from './schedule/calendar.ts';
 export type { ScheduleOptions } from './schedule/definition.ts';
 export type { PrepareDeps as ScheduleDeps } from './schedule/prepare.ts';
 export {
@@ -177,9 +178,11 @@ export {
 } from './schedule/schedule-commands.ts';
 export {
   createScheduleStore,
+  findReason,
   type Occurrence,
   occurrenceScope,
   toOccurrence,
 } from './schedule/schedule-store.ts';
 export { type ScheduleSummary, summarizeSchedules } from './schedule/schedule-summary.ts';
+export { type ScheduleView, viewSchedules } from './schedule/schedule-view.ts';
 export { type ScheduleWorker, startSchedules } from './schedule/schedule-worker.ts';

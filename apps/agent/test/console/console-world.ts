@@ -22,10 +22,13 @@ export function openTestConsole({
   releases,
   openDisclosures,
   holder,
+  jobs = { url: 'memory:' },
+  nowMs,
   ...options
 }: Parameters<typeof createTestPayRun>[0] &
-  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures' | 'holder'>> & {
+  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures' | 'holder' | 'nowMs'>> & {
     readonly chains?: object;
+    readonly jobs?: ConsoleDeps['payer']['ledger']['jobs'];
   } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -35,7 +38,7 @@ export function openTestConsole({
   const outage = { reason: undefined as PoolError | undefined };
   const tokens = { USDC: { address: '0x', decimals: 6 } };
   const payer: ConsoleDeps['payer'] = {
-    ledger: { home, jobs: { url: 'memory:' } },
+    ledger: { home, jobs },
     chain: 'anvil',
     readChains: () => ({ anvil: { tokens }, ...chains }) as never,
     openAgent: () => {
@@ -60,6 +63,7 @@ export function openTestConsole({
   };
   const pages = createConsole({
     ...{ payer, releases, openDisclosures, holder, pollMs },
+    ...(nowMs === undefined ? {} : { nowMs }),
     monotonicMs: () => clock.monotonicMs,
   });
   onTestFinished(() => pages.close());

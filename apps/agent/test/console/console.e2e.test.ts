@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { serveHttp } from '@pool/http-server';
 import { hasBrowser, inspectView, openBrowser, openPage, press } from '@pool/testkit/browser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createScheduleWorld } from '../../../../packages/pay-run/src/fixtures/schedule-world.ts';
 import { openTestConsole } from './console-world.ts';
 import { createFakeReader } from './fake-reader.ts';
 
@@ -19,8 +20,16 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
   afterAll(() => browser.close());
 
   async function open() {
+    const schedules = await createScheduleWorld('2027-03-01T00:00:00Z');
+    onTestFinished(() => schedules.close());
+    const agent = await schedules.startAgent();
+    await agent.schedules.add(schedules.define('monthly'));
+    schedules.writeRoster('payroll-2027-03.csv');
+    schedules.setClock('2027-03-28T08:00:00Z');
+    await agent.pass();
     const console = openTestConsole({
-      ...{ people: 40, maxRecipients: 64, pollMs: 500 },
+      ...{ people: 40, maxRecipients: 64, pollMs: 500, jobs: schedules.jobs },
+      nowMs: () => schedules.clock.nowMs,
       holder: createFakeReader().holder,
     });
     const { app } = console.world;
@@ -119,6 +128,9 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
     expect(new Set([...world.state.paid.values()].flat())).toEqual(new Set([1_000_500_000n]));
     await later.getByRole('link', { name: 'Balance' }).click();
     await look(later, 'Balance', 'balance');
+    await later.getByRole('link', { name: 'Schedules' }).click();
+    await look(later, 'Schedules', 'schedules');
+    await later.getByRole('link', { name: 'salaries-2027-03' }).waitFor();
     await press(later, 'End the session');
     await look(later, 'The session has ended', 'ended');
     expectClean();

@@ -25,6 +25,8 @@ export type ConsoleDeps = {
   readonly holder?: Holder | undefined;
   /** Of a clock that is never set back, for the ends of logins and sessions. */
   readonly monotonicMs: () => number;
+  /** Of the clock that schedules go by. Default: that of this machine. */
+  readonly nowMs?: () => number;
   /** Pause between two readings of a job, milliseconds. Default: that of the commands. */
   readonly pollMs?: number;
 };

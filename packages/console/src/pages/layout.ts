@@ -54,6 +54,7 @@ function renderNavigation(session: Session): Html {
   return html`<nav aria-label="Console">
 <a href="${place}/">Pay runs</a>
 <a href="${place}/releases">Releases</a>
+<a href="${place}/schedules">Schedules</a>
 <a href="${place}/holder">Balance</a>
 <form method="post" action="${place}/end">${renderFormToken(session)}<button class="plain">End the session</button></form>
 </nav>`;

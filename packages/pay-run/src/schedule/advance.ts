@@ -18,13 +18,14 @@ import {
   sendPrepared,
   stampOf,
 } from './prepare.ts';
-import type {
-  Cause,
-  LeasedOccurrence,
-  Occurrence,
-  OccurrenceState,
-  Schedule,
-  ScheduleStore,
+import {
+  type Cause,
+  findReason,
+  type LeasedOccurrence,
+  type Occurrence,
+  type OccurrenceState,
+  type Schedule,
+  type ScheduleStore,
 } from './schedule-store.ts';
 
 export type AdvanceDeps = PrepareDeps & {
@@ -323,8 +324,9 @@ export async function keepCause(
 }
 
 /** One line for people. */
-export function describeOccurrence({ plan, state, withdrawal, cause }: Occurrence): string {
-  const reason = withdrawal ?? cause;
+export function describeOccurrence(occurrence: Occurrence): string {
+  const { plan, state, withdrawal } = occurrence;
+  const reason = findReason(occurrence);
   const isEnding = withdrawal === undefined ? '' : ' and is withdrawn';
   const why = reason === undefined ? '' : `${isEnding} (${reason.code}) ${reason.message}`;
   return `${plan.period}  ${state}  ${quote(plan.label)}  ${formatInstant(plan.payAtMs, plan.zone)}${why}`;

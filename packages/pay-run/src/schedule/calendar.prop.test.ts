@@ -1,7 +1,7 @@
 // Each occurrence has one period, whatever the clocks of its zone do: in every zone, over many years.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DueDay, listDays, parseRule, type Rhythm } from './calendar.ts';
+import { type DueDay, formatRule, listDays, parseRule, type Rhythm } from './calendar.ts';
 
 const zones = [
   ...Intl.supportedValuesOf('timeZone'),
@@ -231,4 +231,12 @@ function listBetween(from: string, to: string): string[] {
 
 it.each(['day 31', 'day 0', 'sometimes', '* *', '31 2 *', 'x * *'])('%s is no rule', (text) => {
   expect(() => parseRule(text)).toThrowError(expect.objectContaining({ code: 'invalid_request' }));
+});
+
+it.each([
+  ...[...rules, 'first day', 'every working day', 'every sunday', 'day 2'],
+  // Nobody can write these in words.
+  ...['LW */3 *', '31 * *', '* * 1,5'],
+])('%s is read and written the same', (text) => {
+  expect(formatRule(parseRule(text))).toBe(text);
 });

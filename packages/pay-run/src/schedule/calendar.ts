@@ -54,20 +54,20 @@ const dayMs = 86_400_000;
 /** How far a day may move. Further than any run of holidays. */
 const longestMoveDays = 14;
 
-const words: readonly (readonly [RegExp, string])[] = [
-  [/^last working day$/, 'LW * *'],
-  [/^first working day$/, '1W * *'],
-  [/^last day$/, 'L * *'],
-  [/^first day$/, '1 * *'],
-  [/^every day$/, '* * *'],
-  [/^every working day$/, '* * 1-5'],
+const words: readonly (readonly [string, string])[] = [
+  ['last working day', 'LW * *'],
+  ['first working day', '1W * *'],
+  ['last day', 'L * *'],
+  ['first day', '1 * *'],
+  ['every day', '* * *'],
+  ['every working day', '* * 1-5'],
 ];
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /** @param text - what the payer wrote. @throws PoolError `invalid_request` */
 export function parseRule(text: string): string {
   const plain = text.trim().toLowerCase().replace(/\s+/g, ' ');
-  const known = words.find(([pattern]) => pattern.test(plain))?.[1];
+  const known = words.find(([word]) => word === plain)?.[1];
   if (known !== undefined) {
     return known;
   }
@@ -101,6 +101,18 @@ export function parseRule(text: string): string {
     );
   }
   throw refuse(`${quote(text)} falls on no day`);
+}
+
+/** A rule as a payer would write it. Others stay as cron writes them: day of the month, month, day of the week. */
+export function formatRule(rule: string): string {
+  const [day, weekday] = [/^([1-9]|1[0-9]|2[0-8]) \* \*$/, /^\* \* ([0-6])$/].map(
+    (pattern) => pattern.exec(rule)?.[1],
+  );
+  const known = words.find(([, cron]) => cron === rule)?.[0];
+  if (known !== undefined || (day === undefined && weekday === undefined)) {
+    return known ?? rule;
+  }
+  return day === undefined ? `every ${weekdays[Number(weekday)]}` : `day ${day}`;
 }
 
 /** @throws PoolError `invalid_request` */

@@ -12,25 +12,30 @@ import { exitCodeOfError } from '../exit-codes.ts';
 import type { SplitPlan } from '../pay/split-pay-run.ts';
 import type { Payer } from '../ports.ts';
 import { type AdvanceDeps, describeOccurrence, withdraw } from './advance.ts';
-import { formatInstant, listDays } from './calendar.ts';
+import { formatInstant } from './calendar.ts';
 import {
   createDefinition,
   type Definition,
   findPlan,
-  findStartMs,
   type OccurrencePlan,
-  planOccurrence,
   type ScheduleOptions,
 } from './definition.ts';
 import { createPolicyMissing, readPayRun } from './prepare.ts';
 import {
+  findReason,
   formatId,
   hasEnded,
   type LeasedOccurrence,
   type Occurrence,
-  type OccurrenceState,
   type ScheduleStore,
 } from './schedule-store.ts';
+import {
+  type AheadState,
+  planNext,
+  type ScheduleView,
+  viewNext,
+  viewSchedule,
+} from './schedule-view.ts';
 
 /** What a command found: a document for programs, and lines for people. */
 export type Shown = { readonly data: object; readonly lines: readonly string[] };
@@ -116,11 +121,10 @@ export async function showSchedule(
   name: string,
   { schedules, nowMs }: SchedulePlace,
 ): Promise<Shown> {
-  const { definition, state } = await schedules.read(name);
-  const occurrences = await schedules.listOf(name);
-  const next = await listNext(definition, 1, { schedules, nowMs });
-  const { when, time, zone, roster, label, chain, token } = definition;
-  const rule = when.kind === 'once' ? when.date : describeRule(when);
+  const view = await viewSchedule(await schedules.read(name), 1, { schedules, nowMs });
+  const { definition, state, rule, occurrences } = view;
+  const { time, zone, roster, label, chain, token } = definition;
+  const next = toShown(view);
   return {
     data: { state, definition, ...next.data, occurrences: occurrences.map(toRow) },
     lines: [
@@ -130,17 +134,6 @@ export async function showSchedule(
       ...occurrences.map(describeOccurrence),
     ],
   };
-}
-
-function describeRule({
-  rule,
-  weekend,
-  holidays,
-}: Extract<Definition['when'], { kind: 'recurring' }>): string {
-  const last = holidays?.dates.at(-1);
-  return holidays === undefined
-    ? `${rule} (weekend: ${weekend})`
-    : `${rule} (weekend: ${weekend}, holidays: ${holidays.move}, known until ${last})`;
 }
 
 /** @throws PoolError `not_found` */
@@ -317,47 +310,30 @@ function requirePlan(definition: Definition, period: string): OccurrencePlan {
   return plan;
 }
 
-/** Payments after now. */
-export function planNext(
-  definition: Definition,
-  count: number,
-  nowMs: number,
-): readonly OccurrencePlan[] {
-  const found: OccurrencePlan[] = [];
-  for (const day of listDays(definition, Math.max(nowMs, findStartMs(definition)))) {
-    if (found.length === count) {
-      break;
-    }
-    found.push(planOccurrence(definition, day));
-  }
-  return found;
-}
-
 async function listNext(
   definition: Definition,
   count: number,
-  { schedules, nowMs }: Pick<SchedulePlace, 'schedules' | 'nowMs'>,
+  deps: Pick<SchedulePlace, 'schedules' | 'nowMs'>,
 ): Promise<Shown> {
-  const plans = planNext(definition, count, nowMs());
-  const { name } = definition;
-  const states = await Promise.all(
-    plans.map(async ({ period }) => (await schedules.findOccurrence(name, period))?.state),
-  );
+  return toShown({ definition, next: await viewNext(definition, count, deps) });
+}
+
+function toShown({ definition, next }: Pick<ScheduleView, 'definition' | 'next'>): Shown {
   return {
     data: {
-      name,
-      next: plans.map((plan, at) => ({ ...describePlan(plan), state: states[at] ?? 'ahead' })),
+      name: definition.name,
+      next: next.map(({ plan, state }) => ({ ...describePlan(plan), state })),
     },
     lines:
-      plans.length === 0
+      next.length === 0
         ? ['no further occurrence']
-        : plans.map((plan, at) => describeAhead(plan, states[at])),
+        : next.map(({ plan, state }) => describeAhead(plan, state)),
   };
 }
 
-function describeAhead(plan: OccurrencePlan, state?: OccurrenceState): string {
+function describeAhead(plan: OccurrencePlan, state: AheadState = 'ahead'): string {
   const at = (atMs: number): string => formatInstant(atMs, plan.zone);
-  return `${plan.period}  ${state === undefined ? '' : `${state}  `}${quote(plan.label)}  prepared ${at(plan.prepareAtMs)}, released before ${at(plan.releaseByMs)}, paid ${at(plan.payAtMs)}, from ${quote(plan.roster)}`;
+  return `${plan.period}  ${state === 'ahead' ? '' : `${state}  `}${quote(plan.label)}  prepared ${at(plan.prepareAtMs)}, released before ${at(plan.releaseByMs)}, paid ${at(plan.payAtMs)}, from ${quote(plan.roster)}`;
 }
 
 function describePlan(plan: OccurrencePlan) {
@@ -373,8 +349,9 @@ function describePlan(plan: OccurrencePlan) {
   };
 }
 
-function toRow({ plan, state, prepared, withdrawal, ...rest }: Occurrence) {
-  const cause = withdrawal ?? rest.cause;
+function toRow(occurrence: Occurrence) {
+  const { plan, state, prepared, withdrawal } = occurrence;
+  const cause = findReason(occurrence);
   return {
     ...describePlan(plan),
     state,

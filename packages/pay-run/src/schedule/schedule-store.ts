@@ -91,6 +91,11 @@ export function hasEnded({ state }: Pick<Occurrence, 'state'>): boolean {
   return !open.includes(state);
 }
 
+/** Why it is not prepared or not paid. */
+export function findReason({ withdrawal, cause }: Occurrence): Cause | undefined {
+  return withdrawal ?? cause;
+}
+
 export function createScheduleStore(store: JobStore, nowMs: () => number): ScheduleStore {
   async function find(name: string): Promise<Schedule | undefined> {
     const job = await store.get(definitionScope, name);

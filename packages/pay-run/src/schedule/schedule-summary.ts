@@ -5,8 +5,8 @@
  */
 import type { JobStorePlace } from '@pool/idempotency';
 import { withStore } from '../ledger/stored-keys.ts';
-import { planNext } from './schedule-commands.ts';
-import { createScheduleStore, hasEnded, type OccurrenceState } from './schedule-store.ts';
+import { createScheduleStore, hasEnded } from './schedule-store.ts';
+import { type AheadState, planNext } from './schedule-view.ts';
 
 export type ScheduleSummary = {
   readonly active: number;
@@ -19,8 +19,7 @@ export type ScheduleSummary = {
         /** ISO 8601 in UTC, as is the next one. */
         readonly releaseBy: string;
         readonly payAt: string;
-        /** `ahead`: nothing of it is prepared. */
-        readonly state: OccurrenceState | 'ahead';
+        readonly state: AheadState;
         /** Why it is not prepared, or what may prevent it. */
         readonly code?: string;
       }

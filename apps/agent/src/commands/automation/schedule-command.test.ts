@@ -86,7 +86,7 @@ it('adds, shows, pauses, skips ahead and removes one, in words and as envelopes'
   expect(wrong.text.match(/is not there yet/g)?.length).toBe(2);
   expect((await run('pause', 'monthly')).text).toContain('is paused');
   expect((await run('resume', 'monthly')).text).toContain('is active');
-  expect((await run('show', 'monthly')).text).toContain('LW * * (weekend: keep) at 09:00');
+  expect((await run('show', 'monthly')).text).toContain('last working day at 09:00 Europe/Berlin');
   expect((await run('remove', 'monthly')).text).toContain('is removed');
   const missing = await run('show', 'other', '--json');
   expect(JSON.parse(missing.text.slice(0, missing.text.lastIndexOf('}') + 1))).toMatchObject({
