@@ -89,9 +89,9 @@ function renderCommands(): Html {
     ['pause <name>', 'prepares nothing more; what is prepared stays'],
     ['resume <name>', 'goes on'],
     ['remove <name>', 'removes it, when nothing of it is prepared'],
-    ['show <name>', 'prints the same as this page, also of a schedule that was removed'],
+    ['show <name>', 'prints what became of each payment, also of a schedule that was removed'],
   ];
   return html`<h2>Change one</h2>
-<p>This page changes nothing. These commands do, on the agent's machine:</p>
+<p>This page changes nothing. Use the commands on the agent's machine:</p>
 <dl>${commands.map(([command, does]) => html`<dt class="code">disburse-agent schedule ${command}</dt><dd>${does}</dd>`)}</dl>`;
 }
