@@ -68,6 +68,15 @@ describe('encodeCamt053', () => {
     );
   });
 
+  it('has the same number when it is written again, and another for another account or period', () => {
+    const numberOf = (other: Partial<BankStatement>) =>
+      read(encodeCamt053({ ...november, ...other }).text)('//c:MsgId');
+    const again = numberOf({ nowMs: november.nowMs + 1 });
+    expect(again).toEqual(numberOf({}));
+    expect(numberOf({ accountName: 'USDT on base' })).not.toEqual(again);
+    expect(numberOf({ toMs: november.toMs + 86_400_000 })).not.toEqual(again);
+  });
+
   it('names payees only when it is asked to', () => {
     expect(encodeCamt053(november).text).not.toMatch(/abab|Zoë|2026-11\/1\.1/);
     const find = read(encodeCamt053({ ...november, withPayees: true }).text);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatTokenUnits, PoolError } from '@pool/core';
+import { canonicalDigest, formatTokenUnits, PoolError } from '@pool/core';
 import XmlBuilder from 'fast-xml-builder';
 import { convertAmount, type FiatRate, formatFiat } from './fiat.ts';
 import { formatTime, type StatementLine } from './statement.ts';
@@ -93,7 +93,9 @@ export function encodeCamt053(statement: BankStatement): {
   });
   // A second is the precision of blocks.
   const lastMs = toMs - 1_000;
-  const id = `${compactTime(fromMs)}-${compactTime(toMs)}`;
+  // The same for the same account and period, at most 35 characters.
+  const digest = canonicalDigest([account, accountName, fromMs, toMs]);
+  const id = `${compactTime(fromMs)}-${digest.slice(2, 18)}`;
   const document = {
     Document: {
       '@xmlns': 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08',
