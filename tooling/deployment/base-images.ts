@@ -1,4 +1,4 @@
-// Stand-ins for the images that compose.yaml takes from a registry, made of Debian's packages: no registry of images is asked. One image is
+// The base images of compose.yaml, made of Debian's packages instead of taken from a registry of images: none is asked. One image is
 // Node's and the proxy's. That of PostgreSQL has an entrypoint that does what compose.yaml needs of the official one.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -12,6 +12,8 @@ export interface Composed {
   readonly agent: ComposeService;
   readonly prover: ComposeService;
   readonly platformUrl: string;
+  /** Through the proxy. */
+  readonly readyUrls: readonly string[];
   readonly rpcUrl: string;
   readonly deployed: DeployedChain;
   readonly proverPublicKey: string;
@@ -20,6 +22,13 @@ export interface Composed {
 /** @returns what was shown. Throws if anything else happened. */
 export async function payInContainers(composed: Composed): Promise<string> {
   const { project, agent, prover } = composed;
+  // Each service is healthy, and the names of a network may not be known to all of it yet.
+  for (const url of composed.readyUrls) {
+    await waitUntil(url, async () => {
+      const { ok, status } = await fetch(url);
+      if (!ok) throw new Error(`status ${status}`);
+    });
+  }
   const exec = (service: string, command: readonly string[], input = ''): Promise<string> =>
     podman(project, ['exec', '--interactive', `${project.name}_${service}`, ...command], input);
   // Answers go to standard output, the log to standard error.

@@ -153,6 +153,7 @@ async function main(): Promise<void> {
     started.push('agent', 'prover');
     const composed: Composed = {
       ...{ project, platformUrl, rpcUrl, deployed, proverPublicKey },
+      readyUrls: [names.platform, names.gate].map((name) => `https://${name}/readyz`),
       agent: adapt(services['agent']),
       prover: adapt(services['prover']),
     };
