@@ -39,8 +39,12 @@ const programs = [
 
 const knownKeyEngine = join(root, 'tooling/test/known-key-engine.ts');
 
-/** Packages with files of their own beside their modules: native code and WebAssembly. */
-const unbundled = /^(webgpu|@electric-sql\/pglite)(\/|$)/;
+/**
+ * Packages with files of their own beside their modules (native code and WebAssembly), and the SDK of OpenTelemetry: it is CommonJS, and
+ * `import()` of a bundle would not find its names.
+ */
+const unbundled =
+  /^(webgpu|@electric-sql\/pglite|@opentelemetry\/(sdk-trace-node|exporter-trace-otlp-http|resources))(\/|$)/;
 
 /** Leaves every module where it thinks it is. */
 const keepPlaces: Plugin = {

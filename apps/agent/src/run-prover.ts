@@ -10,7 +10,7 @@ import { createRedactedLog } from '@pool/http-server';
 import { findKeySource } from '@pool/operations';
 import { exitCodes, type Output, writeNewFile } from '@pool/pay-run';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { readProverSettings } from './config/config.ts';
+import { readProverSettings, startAgentTracing } from './config/config.ts';
 import { createConfiguredProver } from './services/agent-prover.ts';
 import { openProofQueue } from './services/fleet/proof-queue.ts';
 import { startProverWorker } from './services/fleet/prover-worker.ts';
@@ -54,6 +54,7 @@ export async function runProver(
   const prover = createConfiguredProver({ ...settings, prover: 'wasm' }, keys, log);
   const { artifactsManifest: manifest } = settings;
   const recipient = await identityToRecipient(privateKey.reveal());
+  const stopTracing = await startAgentTracing('pool-prover');
   const queue = await openProofQueue({
     settings: place,
     manifest,
@@ -77,6 +78,7 @@ export async function runProver(
   } finally {
     await queue.boss.stop({ timeout: graceMs });
     await prover.close();
+    await stopTracing?.();
   }
   log.info({}, 'stopped');
   return exitCodes.ok;

@@ -3,5 +3,5 @@
  *
  * @module
  */
-export { traceCall, traceJob, traceRequest } from './spans.ts';
+export { createSilentTelemetry, traceCall, traceJob, traceRequest, traceTask } from './spans.ts';
 export { startTracing } from './start-tracing.ts';

@@ -9,6 +9,9 @@
 import {
   type Context,
   context,
+  createNoopMeter,
+  type MeterProvider,
+  ProxyTracerProvider,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -16,6 +19,7 @@ import {
   SpanStatusCode,
   type TextMapGetter,
   TraceFlags,
+  type TracerProvider,
   trace,
 } from '@opentelemetry/api';
 import { deriveTraceId, errorCodeOf } from '@pool/core';
@@ -102,6 +106,25 @@ export async function traceJob<T>(
       span.addEvent(event);
     }),
   );
+}
+
+/** Work that a queue brought, as a part of the trace of who sent it; see {@link createSilentTelemetry}. */
+export async function traceTask<T>(name: string, work: () => Promise<T>): Promise<T> {
+  return await run(name, SpanKind.CONSUMER, context.active(), work);
+}
+
+/**
+ * For a library that carries the trace through a queue. It carries it, and makes no spans and counts nothing of its own: those would name
+ * queues and tasks and quote errors.
+ */
+export function createSilentTelemetry(): {
+  readonly tracerProvider: TracerProvider;
+  readonly meterProvider: MeterProvider;
+} {
+  return {
+    tracerProvider: new ProxyTracerProvider(),
+    meterProvider: { getMeter: () => createNoopMeter() },
+  };
 }
 
 async function run<T>(

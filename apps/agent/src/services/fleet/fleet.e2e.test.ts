@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { verificationKeys } from '@pool/circuits';
-import { Secret } from '@pool/core';
+import { deriveTraceId, Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
 import { createDatabase, type ManagedProcess, startPostgres } from '@pool/testkit';
+import { traceJob } from '@pool/tracing';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { startAgentTracing } from '../../config/config.ts';
+import { startFakeCollector } from '../../fixtures/fake-collector.ts';
 import {
   createFleetAgent,
   createFleetPlace,
@@ -53,8 +56,11 @@ async function createAgent(patienceMs = 20_000): Promise<FleetProver> {
 }
 
 /** A process of its own, ready to take tasks. */
-async function startProver(name: string): Promise<ManagedProcess> {
-  const started = await startProverProcess(place, { name, home });
+async function startProver(
+  name: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ManagedProcess> {
+  const started = await startProverProcess(place, { name, home, env });
   onTestFinished(() => started.kill());
   return started;
 }
@@ -275,6 +281,37 @@ it('an agent starts while the queue is away, and its proofs are made later', asy
   await startProver('prover');
   expect((await waiting).publicSignals).toEqual(signalsOf(input));
   expect(logged.filter(({ message }) => /no batch is proved until/.test(message))).toHaveLength(2);
+});
+
+it('a proof is in the trace of the job that asked for it, and its span tells no more', async () => {
+  const collector = await startFakeCollector();
+  onTestFinished(collector.close);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const stopTracing = await startAgentTracing('pool-agent');
+  const prover = await startProver('prover', { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const queue = await open('agent');
+  const agent = createFleetAgent({ ...place, queue, log });
+  const inputs = [createInput(1), createInput(2)] as const;
+  const key = 'salaries of June';
+  await traceJob(key, 'disbursement', () => agent.prove({ circuit: 'fund-16', input: inputs[0] }));
+  // As an agent without traces asks.
+  await agent.prove({ circuit: 'fund-16', input: inputs[1] });
+  await prover.stop(30_000);
+  await stopTracing?.();
+  const spans = collector.spans();
+  const job = spans.find(({ name }) => name === 'disbursement');
+  expect(job).toMatchObject({
+    service: 'pool-agent',
+    traceId: deriveTraceId(key).padStart(32, '0'),
+  });
+  const proofs = spans.filter((span) => span !== job);
+  const plain = { service: 'pool-prover', name: 'proof', attributes: [], events: [], links: [] };
+  expect(proofs).toMatchObject([plain, plain]);
+  expect(proofs[0]).toMatchObject({ traceId: job?.traceId, parentSpanId: job?.spanId });
+  expect(proofs[1]?.parentSpanId).toBeUndefined();
+  const hidden = [key, queue.name, place.recipient, place.privateKey, place.settings.database];
+  expect(hidden.filter((text) => collector.received().includes(text))).toEqual([]);
 });
 
 describe('an input in the queue', () => {

@@ -16,6 +16,7 @@ import {
   type PostgresSettings,
   toDatabaseError,
 } from '@pool/storage/postgres';
+import { createSilentTelemetry } from '@pool/tracing';
 import type { Log } from '@pool/wallet/node';
 import type { PgBoss } from 'pg-boss';
 import * as v from 'valibot';
@@ -87,7 +88,8 @@ export async function openProofQueue(options: {
     monitorIntervalSeconds: 1,
     registerInstance: role === 'prover',
     instanceHeartbeatSeconds: 2,
-    openTelemetry: { enabled: false },
+    // In a column of its own: a prover of any version takes the task, with tracing or without.
+    openTelemetry: { ...createSilentTelemetry(), propagateContext: true },
   });
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   // The code alone: an error of pg-boss can contain the statement with its data. During an outage there are several a second.

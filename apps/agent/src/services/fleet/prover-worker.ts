@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CircuitName, Secret } from '@pool/core';
 import type { Prover } from '@pool/prover';
+import { traceTask } from '@pool/tracing';
 import type { Log } from '@pool/wallet/node';
 import * as v from 'valibot';
 import { type ProofQueue, taskSchema } from './proof-queue.ts';
@@ -42,8 +43,10 @@ export async function startProverWorker(options: {
     try {
       const { circuit, sealed } = v.parse(taskSchema, job.data);
       log.info({ task: job.id, circuit }, 'proving');
-      const input = (await openInput(identity, sealed)) as Readonly<Record<string, unknown>>;
-      const { proof } = await prover.prove({ circuit, input, signal: job.signal });
+      const { proof } = await traceTask('proof', async () => {
+        const input = (await openInput(identity, sealed)) as Readonly<Record<string, unknown>>;
+        return await prover.prove({ circuit, input, signal: job.signal });
+      });
       log.info(facts(), 'proved');
       return { proof, by };
     } catch (error) {
