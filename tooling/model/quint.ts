@@ -117,9 +117,12 @@ export async function simulate(options: {
   try {
     const path = join(folder, 'model.qnt');
     writeFileSync(path, text);
-    const { combined } = await run(
-      process.execPath,
+    // Quint exits before a pipe has taken all of its output. A file has.
+    const log = join(folder, 'output.txt');
+    const { status } = await run(
+      'sh',
       [
+        ...['-c', 'exec "$@" >"$0" 2>&1', log, process.execPath],
         ...[quint, 'run', path, '--backend=typescript', '--main=disbursement', `--seed=${seed}`],
         ...[`--max-samples=${samples}`, `--max-steps=${steps}`, '--invariants', ...invariants],
         ...['--witnesses', 'oneDone', 'oneFailed'],
@@ -129,17 +132,18 @@ export async function simulate(options: {
       ],
       { output: 'collect' },
     );
-    const explored = /trace\(s\) out of (\d+) explored/.exec(combined)?.[1];
-    if (explored === undefined || combined.includes('[error]')) {
-      throw new Error(`the model cannot be run:\n${combined.slice(-2_000)}`);
+    const output = readFileSync(log, 'utf8');
+    const explored = /trace\(s\) out of (\d+) explored/.exec(output)?.[1];
+    if (explored === undefined || output.includes('[error]')) {
+      throw new Error(`the model cannot be run (status ${status}):\n${output.slice(-2_000)}`);
     }
     const files = readdirSync(folder).filter((name) => name.startsWith('run-'));
     if (keptIn !== undefined) {
       for (const name of files) copyFileSync(join(folder, name), join(keptIn, name));
     }
-    const broken = [...combined.matchAll(/❌ (\w+)/g)].map(([, name = '']) => name);
+    const broken = [...output.matchAll(/❌ (\w+)/g)].map(([, name = '']) => name);
     const runs = files.map((name) => readRun(readFileSync(join(folder, name), 'utf8')));
-    return { broken, samples: Number(explored), runs, output: combined };
+    return { broken, samples: Number(explored), runs, output };
   } finally {
     rmSync(folder, { recursive: true });
   }
