@@ -59,6 +59,8 @@ it('has no entry of another period, and adds the deposits that are declared', as
   expect(text.match(/<Ntry>/g)).toHaveLength(2);
   expect(text).toContain('<Amt Ccy="EUR">6.00</Amt>');
   expect(text).not.toContain('DBIT</CdtDbtInd>');
+  const december = { from: '2026-12-01T00:00:00Z', to: '2026-12-02T00:00:00Z' };
+  expect(await run(december)).not.toContain('<Ntry>');
 });
 
 it.each([
