@@ -10,7 +10,7 @@ import { createKeyLock } from '@pool/wallet';
 import { afterEach, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type FakeJob } from '../fixtures/fake-world.ts';
-import { cancel } from '../fixtures/run-with.ts';
+import { cancel, runWith } from '../fixtures/run-with.ts';
 import {
   createOwnersDesk,
   listOwnersRequests,
@@ -55,20 +55,8 @@ async function setUp() {
   const owners = createOwnersDesk(place);
   const funder = await createFunder(createContractWalletSigner({ address, owners }));
   /** A run during which something happens, by seconds from now. */
-  const run = async (job: FakeJob, plan: readonly (readonly [number, () => unknown])[] = []) => {
-    const startMs = world.clock.nowMs();
-    const rest = [...plan];
-    const clock = {
-      ...world.clock,
-      async sleep(...args: Parameters<typeof world.clock.sleep>) {
-        await world.clock.sleep(...args);
-        while (rest[0] !== undefined && world.clock.nowMs() - startMs >= rest[0][0] * 1_000) {
-          await rest.shift()?.[1]();
-        }
-      },
-    };
-    return world.run(job, undefined, { clock, funder, turns });
-  };
+  const run = (job: FakeJob, plan: Parameters<typeof runWith>[2] = []) =>
+    runWith(world, job, plan, { funder, turns });
   const allow = (): void => {
     world.chain.allowance = 6_000n;
   };
