@@ -1,20 +1,28 @@
-// Every document is validated by libxml2 against a schema of the part of camt.053.001.08 that is written.
+// Every document is validated by libxml2 against a schema of the part of camt.053.001.08 that is written, and against ISO's own where
+// POOL_TEST_CAMT053_SCHEMA names its file. A reader that is not ours reads one.
 import { readFileSync } from 'node:fs';
+import { CashManagementEndOfDayReport } from 'iso20022.js';
 import { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { describe, expect, it } from 'vitest';
 import { type BankStatement, encodeCamt053, type PaidLine } from './camt053.ts';
 
-const schema = readFileSync(new URL('../test/camt053-subset.xsd', import.meta.url), 'utf8');
+const ours = new URL('../test/camt053-subset.xsd', import.meta.url);
+const iso = process.env['POOL_TEST_CAMT053_SCHEMA'];
+const schemas = [ours, ...(iso === undefined ? [] : [iso])].map((file) =>
+  readFileSync(file, 'utf8'),
+);
 const names = { c: 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08' };
 
-/** @returns what finds the texts of an XPath. @throws if the schema refuses the document */
+/** @returns what finds the texts of an XPath. @throws if a schema refuses the document */
 function read(text: string): (path: string) => readonly string[] {
-  const rules = XmlDocument.fromString(schema);
-  const validator = XsdValidator.fromDoc(rules);
   const document = XmlDocument.fromString(text);
-  validator.validate(document);
-  validator.dispose();
-  rules.dispose();
+  for (const schema of schemas) {
+    const rules = XmlDocument.fromString(schema);
+    const validator = XsdValidator.fromDoc(rules);
+    validator.validate(document);
+    validator.dispose();
+    rules.dispose();
+  }
   return (path) => document.find(path, names).map((node) => node.content);
 }
 
@@ -29,7 +37,7 @@ function line(reference: string, batch: number, amount: string, memo?: string): 
 }
 
 const november: BankStatement = {
-  ...{ account: '1200', accountName: `USDC on base 0x${'cd'.repeat(20)}` },
+  ...{ account: '1200', accountName: `USDC on base 0x${'cd'.repeat(20)}`, servicer: 'base' },
   fiat: { currency: 'EUR', rate: '0.92' },
   opening: 1_000_000n,
   fromMs: Date.UTC(2026, 10, 1),
@@ -83,6 +91,32 @@ describe('encodeCamt053', () => {
     expect(find('//c:EndToEndId')).toEqual(['2026-11/1.1', '2026-11/1.2', 'late/1.1']);
     expect(find('//c:TxDtls/c:Amt')).toEqual(['920.00', '0.00', '230.00']);
     expect(find('//c:Ustrd')).toEqual(['Mai <&> für Zoë']);
+  });
+
+  it('is read by a library for banks’ files', () => {
+    const { text } = encodeCamt053({ ...november, withPayees: true });
+    const { messageId, statements } = CashManagementEndOfDayReport.fromXML(text);
+    expect(messageId).toMatch(/^20261101T000000-/);
+    expect(statements).toMatchObject([
+      {
+        account: { accountNumber: '1200', currency: 'EUR' },
+        agent: { routingNumber: 'base' },
+        fromDate: new Date(november.fromMs),
+        numOfEntries: 3,
+        balances: [
+          { type: 'OPBD', amount: 1_000_000, creditDebitIndicator: 'credit' },
+          { type: 'CLBD', amount: 1_385_000, creditDebitIndicator: 'credit' },
+        ],
+        entries: [
+          {
+            ...{ amount: 92_000, currency: 'EUR', creditDebitIndicator: 'debit' },
+            transactions: [{ remittanceInformation: 'Mai <&> für Zoë' }, {}],
+          },
+          { amount: 500_000, creditDebitIndicator: 'credit', transactions: [] },
+          { amount: 23_000, creditDebitIndicator: 'debit' },
+        ],
+      },
+    ]);
   });
 
   it('writes an amount with the digits of its currency', () => {

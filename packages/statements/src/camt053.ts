@@ -29,6 +29,8 @@ export type BankStatement = {
   readonly account: string;
   /** What it is, for people. 1 to 70 characters. */
   readonly accountName: string;
+  /** Who keeps the account, where a bank has its routing number: the chain. 1 to 35 characters. */
+  readonly servicer: string;
   readonly fiat: FiatRate;
   /** In the smallest unit of the currency. */
   readonly opening: bigint;
@@ -62,7 +64,8 @@ export function encodeCamt053(statement: BankStatement): {
   readonly closing: bigint;
   readonly entries: number;
 } {
-  const { fiat, opening, deposits, fromMs, toMs, nowMs, account, accountName } = statement;
+  const { fiat, opening, deposits, fromMs, toMs, nowMs, account, accountName, servicer } =
+    statement;
   const { currency } = fiat;
   const batches = [...Map.groupBy(statement.lines, ({ txHash }) => txHash).values()];
   const entries = [
@@ -105,7 +108,13 @@ export function encodeCamt053(statement: BankStatement): {
           Id: id,
           CreDtTm: formatTime(nowMs),
           FrToDt: { FrDtTm: formatTime(fromMs), ToDtTm: formatTime(lastMs) },
-          Acct: { Id: { Othr: { Id: account } }, Ccy: currency, Nm: accountName },
+          Acct: {
+            Id: { Othr: { Id: account } },
+            Ccy: currency,
+            Nm: accountName,
+            // The standard has it optional. Software that reads banks' files expects one.
+            Svcr: { FinInstnId: { Othr: { Id: servicer } } },
+          },
           Bal: [balance('OPBD', opening, fromMs), balance('CLBD', closing, lastMs)],
           TxsSummry: {
             TtlNtries: { NbOfNtries: String(entries.length) },

@@ -80,6 +80,7 @@ export async function writeStatement(
     ...{ fiat, opening, deposits, fromMs, toMs, nowMs, lines },
     account: command.account,
     accountName: `${funder ?? ''} ${command.token} on ${command.chain}`.trim().slice(0, 70),
+    servicer: command.chain.slice(0, 35),
     withPayees: command.payees === true,
   });
   if (command.out === undefined) {
