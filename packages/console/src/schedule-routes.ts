@@ -15,7 +15,7 @@ export function addScheduleRoutes(
   { payer, nowMs = Date.now }: Pick<ConsoleDeps, 'payer' | 'nowMs'>,
 ): void {
   app.get('/:place/schedules', async (c) => {
-    const views = await viewSchedules(payer.ledger.jobs, ahead, nowMs);
-    return c.html(renderSchedules(c.get('session'), views));
+    const found = await viewSchedules(payer.ledger.jobs, ahead, nowMs);
+    return c.html(renderSchedules(c.get('session'), found));
   });
 }

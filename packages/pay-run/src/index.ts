@@ -178,11 +178,14 @@ export {
 } from './schedule/schedule-commands.ts';
 export {
   createScheduleStore,
+  describeDamagedOccurrence,
+  describeDamagedSchedule,
   findReason,
   type Occurrence,
   occurrenceScope,
   toOccurrence,
 } from './schedule/schedule-store.ts';
 export { type ScheduleSummary, summarizeSchedules } from './schedule/schedule-summary.ts';
-export { type ScheduleView, viewSchedules } from './schedule/schedule-view.ts';
+export { type ScheduleView, type ScheduleViews, viewSchedules } from './schedule/schedule-view.ts';
 export { type ScheduleWorker, startSchedules } from './schedule/schedule-worker.ts';
+export { createScheduledWindows } from './schedule/scheduled-windows.ts';

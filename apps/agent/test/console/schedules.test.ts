@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { PoolError } from '@pool/core';
 import { skipOccurrence, switchSchedule } from '@pool/pay-run';
 import { expect, it, onTestFinished } from 'vitest';
-import { createScheduleWorld } from '../../../../packages/pay-run/src/fixtures/schedule-world.ts';
+import {
+  createScheduleWorld,
+  damageRow,
+} from '../../../../packages/pay-run/src/fixtures/schedule-world.ts';
 import { openTestConsole } from './console-world.ts';
 
 async function open() {
@@ -73,6 +76,20 @@ it('shows what became of each occurrence and why, with a link to the pay run', a
     /2027-04<\/th>\s*<td>skipped<\/td>\s*<td>[^<]*&lt;b&gt;-2027-04\.csv[\s\S]*<td>salaries-2027-04<\/td>[\s\S]*2027-03<\/th>\s*<td>paid<\/td>\s*<td><\/td>/,
   );
   expect(past).toContain(link);
+});
+
+it('names a schedule and a payment that cannot be read, beside the others', async () => {
+  const { world, schedules, pass, read } = await open();
+  const { store } = await world.startAgent();
+  await schedules.add(world.define('bonus', { label: 'bonus-{period}' }));
+  world.setClock('2027-03-28T08:00:00Z');
+  await pass();
+  await damageRow(store, 'monthly 2027-03');
+  await damageRow(store, 'bonus');
+  const page = await read('schedules');
+  expect(page).toMatch(/role="alert"><p>the schedule &quot;bonus&quot; cannot be read/);
+  expect(page).toMatch(/role="alert"><p>the payment &quot;monthly 2027-03&quot; of a schedule/);
+  expect(page).toMatch(/2027-03<\/th>\s*<td>damaged<\/td>/);
 });
 
 it('says that a prepared payment is being withdrawn while the agent cannot end it', async () => {

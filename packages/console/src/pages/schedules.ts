@@ -3,7 +3,15 @@
  *
  * @module
  */
-import { findReason, formatInstant, type Occurrence, type ScheduleView } from '@pool/pay-run';
+import {
+  describeDamagedOccurrence,
+  describeDamagedSchedule,
+  findReason,
+  formatInstant,
+  type Occurrence,
+  type ScheduleView,
+  type ScheduleViews,
+} from '@pool/pay-run';
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import { type Html, renderPage, renderTable } from './layout.ts';
@@ -12,14 +20,15 @@ import { pathOfRun } from './run-list.ts';
 /** Occurrences of one schedule. A daily one has hundreds. */
 const maxShown = 50;
 
-export function renderSchedules(session: Session, views: readonly ScheduleView[]): Html {
+export function renderSchedules(session: Session, { views, damaged }: ScheduleViews): Html {
   return renderPage({
     title: 'Schedules',
     session,
     body:
-      views.length === 0
+      views.length + damaged.length === 0
         ? renderEmpty()
-        : html`${views.map((view) => renderSchedule(session, view))}
+        : html`${damaged.map((name) => html`<div class="problem" role="alert"><p>${describeDamagedSchedule(name)}</p></div>`)}
+${views.map((view) => renderSchedule(session, view))}
 ${renderCommands()}`,
   });
 }
@@ -31,7 +40,7 @@ function renderEmpty(): Html {
 }
 
 function renderSchedule(session: Session, view: ScheduleView): Html {
-  const { definition, state, rule, next, occurrences } = view;
+  const { definition, state, rule, next, occurrences, damaged } = view;
   const { name, time, zone, roster, label, chain, token } = definition;
   const shown = occurrences.toReversed().slice(0, maxShown);
   return html`<h2>${name}</h2>
@@ -43,6 +52,7 @@ function renderSchedule(session: Session, view: ScheduleView): Html {
 <dt>Roster</dt><dd class="code">${roster}</dd>
 <dt>Label</dt><dd class="code">${label}</dd>
 </dl>
+${damaged.map((period) => html`<div class="problem" role="alert"><p>${describeDamagedOccurrence(`${name} ${period}`)}</p></div>`)}
 ${next.length === 0 ? html`<p>No further payment.</p>` : renderNext(name, next)}
 ${shown.length === 0 ? html`<p>Nothing was prepared or decided yet.</p>` : renderOccurrences(session, name, shown)}
 ${occurrences.length > maxShown ? html`<p class="faint">The newest ${maxShown} of ${occurrences.length}: "disburse-agent schedule show ${name}" prints them all.</p>` : ''}`;

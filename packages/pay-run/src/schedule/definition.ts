@@ -260,8 +260,15 @@ export function findPlan(definition: Definition, period: string): OccurrencePlan
   return undefined;
 }
 
+/** Of the store. @throws Error if it is none, or has no payment that can be planned */
 export function parseDefinition(text: string): Definition {
-  return v.parse(definitionSchema, JSON.parse(text));
+  const definition = v.parse(definitionSchema, JSON.parse(text));
+  const [first] = listDays(definition, findStartMs(definition));
+  if (first === undefined) {
+    throw refuse('it has no payment');
+  }
+  planOccurrence(definition, first);
+  return definition;
 }
 
 /** Label and instants follow from the definition and the day alone. @throws PoolError `invalid_request` for a label that is none */

@@ -8,7 +8,7 @@ import { isPoolError, PoolError, quote } from '@pool/core';
 import { listPreparers, loopbackCredential, type ReleasePolicy } from '@pool/policy';
 import { runDry } from '../commands/dry-run.ts';
 import { resolveTarget, type TargetOptions } from '../commands/pay-roster.ts';
-import { exitCodeOfError } from '../exit-codes.ts';
+import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import type { SplitPlan } from '../pay/split-pay-run.ts';
 import type { Payer } from '../ports.ts';
 import { type AdvanceDeps, describeOccurrence, withdraw } from './advance.ts';
@@ -22,6 +22,8 @@ import {
 } from './definition.ts';
 import { createPolicyMissing, readPayRun } from './prepare.ts';
 import {
+  describeDamagedOccurrence,
+  describeDamagedSchedule,
   findReason,
   formatId,
   hasEnded,
@@ -95,8 +97,12 @@ function assertCovered(
   }
 }
 
-export async function listSchedules({ schedules, nowMs }: SchedulePlace): Promise<Shown> {
-  const all = await schedules.list();
+/** @returns also the exit code: 1 if a schedule cannot be read */
+export async function listSchedules({
+  schedules,
+  nowMs,
+}: SchedulePlace): Promise<Shown & { readonly exitCode: number }> {
+  const { schedules: all, damaged } = await schedules.list();
   const rows = all
     .filter(({ state }) => state !== 'removed')
     .map(({ definition, state }) => {
@@ -105,14 +111,17 @@ export async function listSchedules({ schedules, nowMs }: SchedulePlace): Promis
       return { name, state, chain, token, label, roster, next: next && describePlan(next) };
     });
   return {
-    data: { schedules: rows },
-    lines:
-      rows.length === 0
+    data: { schedules: rows, damaged },
+    lines: [
+      ...(rows.length + damaged.length === 0
         ? ['no schedule; "disburse-agent schedule add" makes one']
         : rows.map(
             ({ name, state, label, next }) =>
               `${name}  ${state}  ${quote(label)}  next: ${next?.at ?? 'none'}`,
-          ),
+          )),
+      ...damaged.map(describeDamagedSchedule),
+    ],
+    exitCode: damaged.length === 0 ? exitCodes.ok : exitCodes.error,
   };
 }
 
@@ -122,16 +131,17 @@ export async function showSchedule(
   { schedules, nowMs }: SchedulePlace,
 ): Promise<Shown> {
   const view = await viewSchedule(await schedules.read(name), 1, { schedules, nowMs });
-  const { definition, state, rule, occurrences } = view;
+  const { definition, state, rule, occurrences, damaged } = view;
   const { time, zone, roster, label, chain, token } = definition;
   const next = toShown(view);
   return {
-    data: { state, definition, ...next.data, occurrences: occurrences.map(toRow) },
+    data: { state, definition, ...next.data, occurrences: occurrences.map(toRow), damaged },
     lines: [
       `${name}  ${state}  ${rule} at ${time} ${zone}, ${token} on ${chain}`,
       `roster ${quote(roster)}, label ${quote(label)}`,
       ...(state === 'active' ? next.lines : []),
       ...occurrences.map(describeOccurrence),
+      ...damaged.map((period) => describeDamagedOccurrence(formatId(name, period))),
     ],
   };
 }
@@ -214,11 +224,13 @@ export async function switchSchedule(
   state: 'active' | 'paused' | 'removed',
   { schedules }: SchedulePlace,
 ): Promise<Shown> {
-  const { state: before } = await schedules.read(name);
-  if (before === 'removed') {
+  // A damaged one can be removed. What was prepared of it is ended first, as of any other one.
+  const isDamaged = state === 'removed' && (await schedules.list()).damaged.includes(name);
+  if (!isDamaged && (await schedules.read(name)).state === 'removed') {
     throw new PoolError('invalid_request', `the schedule ${quote(name)} was removed; add it again`);
   }
-  const open = (await schedules.listOf(name)).filter((one) => one.state === 'prepared');
+  const { occurrences } = await schedules.listOf(name);
+  const open = occurrences.filter((one) => one.state === 'prepared');
   if (state === 'removed' && open.length > 0) {
     throw new PoolError(
       'invalid_request',
@@ -252,8 +264,8 @@ export async function skipOccurrence(
   deps: SchedulePlace & Omit<AdvanceDeps, 'schedules' | 'policy' | 'unchanged'>,
 ): Promise<Shown> {
   const { schedules } = deps;
-  const { definition } = await schedules.read(name);
   if ((await schedules.findOccurrence(name, period)) === undefined) {
+    const { definition } = await schedules.read(name);
     await schedules.notice(requirePlan(definition, period));
   }
   for (let tries = 0; tries < skipTries; tries += 1) {

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { PoolError } from '@pool/core';
 import { createPaymentWindows } from '@pool/operations';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createScheduleWorld } from '../fixtures/schedule-world.ts';
+import { createScheduleWorld, damageRow } from '../fixtures/schedule-world.ts';
 import { planOccurrence } from './definition.ts';
-import { skipOccurrence, switchSchedule } from './schedule-commands.ts';
-import { occurrenceScope } from './schedule-store.ts';
+import { listSchedules, skipOccurrence, switchSchedule } from './schedule-commands.ts';
+import { definitionScope, occurrenceScope } from './schedule-store.ts';
 import { createSchedulePass } from './schedule-worker.ts';
+import { createScheduledWindows } from './scheduled-windows.ts';
 
 type World = Awaited<ReturnType<typeof createScheduleWorld>>;
 let world: World;
@@ -220,6 +221,82 @@ describe('an occurrence', () => {
     await pass();
     expect((await march())?.state).toBe('prepared');
     expect(world.lines).toContainEqual({ occurrence: 'gone 2027-03', code: 'store_damaged' });
+  });
+});
+
+describe('a damaged schedule', () => {
+  async function prepareTwo() {
+    const agent = await setUp();
+    await agent.schedules.add(world.define('bonus', { label: 'bonus-{period}' }));
+    world.setClock(ahead);
+    await agent.pass();
+    const keys = submitted();
+    const windows = createScheduledWindows(agent.store);
+    const find = async (owner: string) => {
+      const found = await Promise.allSettled(keys.map((key) => windows.find(key)));
+      return found.filter((one) => one.status === 'fulfilled' && one.value?.owner === owner);
+    };
+    expect([keys.length, (await find('monthly 2027-03')).length]).toEqual([2, 1]);
+    return { ...agent, find };
+  }
+
+  it.each(['monthly', 'monthly 2027-03'])(
+    'signs nothing of %j until it is restored, and the other one goes on',
+    async (row) => {
+      const { store, pass, schedules, find } = await prepareTwo();
+      const restore = await damageRow(store, row);
+      world.setClock('2027-03-28T09:00:00Z');
+      await pass();
+      expect(await find('monthly 2027-03')).toEqual([]);
+      expect(await find('bonus 2027-03')).toHaveLength(1);
+      expect((await schedules.list()).schedules.map(({ definition }) => definition.name)).toEqual(
+        row === 'monthly' ? ['bonus'] : ['bonus', 'monthly'],
+      );
+      await restore();
+      expect(await find('monthly 2027-03')).toHaveLength(1);
+    },
+  );
+
+  it('prepares nothing, is in the log once, and can be ended, removed and added again', async () => {
+    const { store, pass, schedules, deps } = await setUp();
+    await damageRow(store, 'monthly');
+    await schedules.add(world.define('bonus', { label: 'bonus-{period}' }));
+    world.setClock(ahead);
+    await pass();
+    await pass();
+    expect(submitted()).toHaveLength(1);
+    expect((await schedules.findOccurrence('bonus', '2027-03'))?.state).toBe('prepared');
+    const told = world.lines.filter((line) => 'schedule' in line && line.schedule === 'monthly');
+    expect(told).toEqual([{ schedule: 'monthly', code: 'store_damaged' }]);
+    const { lines, exitCode } = await listSchedules(deps);
+    expect([lines.length, exitCode]).toEqual([2, 1]);
+    expect(lines[1]).toMatch(/"monthly" cannot be read.*schedule remove monthly/);
+    await switchSchedule('monthly', 'removed', deps);
+    expect((await schedules.list()).damaged).toEqual([]);
+    await schedules.add(world.define('monthly'));
+    expect((await schedules.list()).schedules).toHaveLength(2);
+  });
+
+  it('is not removed before what it has prepared is ended', async () => {
+    const { store, deps, pass } = await setUp();
+    world.setClock(ahead);
+    await pass();
+    await damageRow(store, 'monthly');
+    await expect(switchSchedule('monthly', 'removed', deps)).rejects.toThrow('skip monthly');
+    await skipOccurrence('monthly', '2027-03', deps);
+    expect(await stateOfJob()).toBe('failed');
+    await switchSchedule('monthly', 'removed', deps);
+  });
+
+  it('whose row is of another one, or whose zone is none, is damaged too', async () => {
+    const { store, schedules } = await setUp();
+    const monthly = await store.get(definitionScope, 'monthly');
+    const row = { scope: definitionScope, fingerprint: 'x', state: 'active', nowMs: 1 };
+    const payload = monthly?.payload ?? '';
+    await store.claim({ ...row, key: 'twin', payload });
+    const nowhere = payload.replace('Europe/Berlin', 'Nowhere').replace('monthly', 'nowhere');
+    await store.claim({ ...row, key: 'nowhere', payload: nowhere });
+    expect((await schedules.list()).damaged).toEqual(['nowhere', 'twin']);
   });
 });
 

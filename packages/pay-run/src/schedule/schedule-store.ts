@@ -4,18 +4,32 @@
  *
  * @module
  */
-import { PoolError, quote } from '@pool/core';
-import type { FencedName, JobStore, StoredJob } from '@pool/idempotency';
+import { errorCodeOf, PoolError, quote } from '@pool/core';
+import type { FencedName, JobName, JobStore, StoredJob } from '@pool/idempotency';
 import * as v from 'valibot';
 import { type Definition, type OccurrencePlan, parseDefinition, planSchema } from './definition.ts';
 
-const definitionScope = ':schedules';
+export const definitionScope = ':schedules';
 export const occurrenceScope = ':schedule-occurrences';
 
 /** `removed`: nothing new is prepared, and the periods that were decided stay decided. */
-export type ScheduleState = 'active' | 'paused' | 'removed';
+const scheduleStates = ['active', 'paused', 'removed'] as const;
+export type ScheduleState = (typeof scheduleStates)[number];
 
 export type Schedule = { readonly definition: Definition; readonly state: ScheduleState };
+
+/** What can be read. What is damaged is named, and nothing of it is prepared or paid. */
+export type ScheduleList = {
+  readonly schedules: readonly Schedule[];
+  /** Names. One that was removed is not among them. */
+  readonly damaged: readonly string[];
+};
+
+export type OccurrenceList = {
+  readonly occurrences: readonly Occurrence[];
+  /** Periods. */
+  readonly damaged: readonly string[];
+};
 
 export const occurrenceStates = [
   /** It is time to prepare it. */
@@ -61,10 +75,12 @@ export type LeasedOccurrence = FencedName & { readonly occurrence: Occurrence };
 export type ScheduleStore = {
   /** @throws PoolError `invalid_request` if the name is used */
   add(definition: Definition): Promise<void>;
-  list(): Promise<readonly Schedule[]>;
+  list(): Promise<ScheduleList>;
+  /** @throws PoolError `store_damaged`, as the next ones */
   find(name: string): Promise<Schedule | undefined>;
-  /** @throws PoolError `not_found` */
+  /** @throws PoolError `not_found`, `store_damaged` */
   read(name: string): Promise<Schedule>;
+  /** A damaged one can be removed. @throws PoolError `not_found`, `store_damaged`, `invalid_request` */
   switch(name: string, state: ScheduleState): Promise<void>;
   /** Stores an occurrence that nobody has noticed yet. One that is stored is never planned anew. */
   notice(plan: OccurrencePlan): Promise<void>;
@@ -72,7 +88,7 @@ export type ScheduleStore = {
   listNoticed(): Promise<readonly { readonly id: string; readonly state: OccurrenceState }[]>;
   findOccurrence(schedule: string, period: string): Promise<Occurrence | undefined>;
   /** Of one schedule, by period. */
-  listOf(schedule: string): Promise<readonly Occurrence[]>;
+  listOf(schedule: string): Promise<OccurrenceList>;
   /** An occurrence that has not ended. Undefined: another one works on it, or it has ended. */
   lease(id: string, workerId: string, ttlMs: number): Promise<LeasedOccurrence | undefined>;
   /** Stores a decision. @throws StoreError `stale_fence` if another one decides by now */
@@ -151,17 +167,28 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
 
     async list() {
       const names = await store.listChanged({ scope: definitionScope, sinceMs: 0 });
-      const found = await Promise.all(names.map(({ key }) => store.get(definitionScope, key)));
-      return found
-        .flatMap((job) => (job === undefined ? [] : [toSchedule(job)]))
-        .toSorted((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
+      const { read: schedules, damaged } = sortOut(
+        await readAll(store, names),
+        toSchedule,
+        ({ state }) => state !== 'removed',
+      );
+      return {
+        schedules: schedules.toSorted((one, other) =>
+          one.definition.name < other.definition.name ? -1 : 1,
+        ),
+        damaged: damaged.toSorted(),
+      };
     },
 
     find,
     read: readSchedule,
 
     async switch(name, state) {
-      const { state: current } = await readSchedule(name);
+      const known = await store.get(definitionScope, name);
+      const current =
+        state === 'removed' && known !== undefined
+          ? (known.state as ScheduleState)
+          : (await readSchedule(name)).state;
       if (current !== state && !(await change(name, [current], { state }))) {
         throw new PoolError(
           'invalid_request',
@@ -192,11 +219,13 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
 
     async listOf(schedule) {
       const all = await store.listChanged({ scope: occurrenceScope, sinceMs: 0 });
-      const own = all.filter(({ key }) => key.startsWith(formatId(schedule, '')));
-      const found = await Promise.all(own.map(({ key }) => store.get(occurrenceScope, key)));
-      return found
-        .flatMap((job) => (job === undefined ? [] : [toOccurrence(job)]))
-        .toSorted((one, other) => one.plan.payAtMs - other.plan.payAtMs);
+      const prefix = formatId(schedule, '');
+      const own = all.filter(({ key }) => key.startsWith(prefix));
+      const { read: occurrences, damaged } = sortOut(await readAll(store, own), toOccurrence);
+      return {
+        occurrences: occurrences.toSorted((one, other) => one.plan.payAtMs - other.plan.payAtMs),
+        damaged: damaged.map((id) => id.slice(prefix.length)).toSorted(),
+      };
     },
 
     async lease(id, workerId, ttlMs) {
@@ -204,7 +233,16 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
       const leased = await store.lease({
         ...{ ...name, states: open, workerId, ttlMs, nowMs: nowMs() },
       });
-      return leased && { ...name, fence: leased.fence, occurrence: toOccurrence(leased.job) };
+      if (leased === undefined) {
+        return undefined;
+      }
+      const fenced = { ...name, fence: leased.fence };
+      try {
+        return { ...fenced, occurrence: toOccurrence(leased.job) };
+      } catch (error) {
+        await store.release(fenced);
+        throw error;
+      }
     },
 
     async decide({ occurrence: _, ...fenced }, next) {
@@ -218,26 +256,73 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
   };
 }
 
-function toSchedule({ payload, state }: StoredJob): Schedule {
-  return read(() => ({ definition: parseDefinition(payload), state: state as ScheduleState }));
+async function readAll(
+  store: Pick<JobStore, 'get'>,
+  names: readonly JobName[],
+): Promise<readonly StoredJob[]> {
+  const found = await Promise.all(names.map(({ scope, key }) => store.get(scope, key)));
+  return found.flatMap((job) => (job === undefined ? [] : [job]));
+}
+
+/** One row that is damaged must not hide the others. @param counts - damaged rows that are named; default: all */
+function sortOut<T>(
+  jobs: readonly StoredJob[],
+  parse: (job: StoredJob) => T,
+  counts: (job: StoredJob) => boolean = () => true,
+): { readonly read: readonly T[]; readonly damaged: readonly string[] } {
+  const read: T[] = [];
+  const damaged: string[] = [];
+  for (const job of jobs) {
+    try {
+      read.push(parse(job));
+    } catch (error) {
+      if (errorCodeOf(error) !== 'store_damaged') {
+        throw error;
+      }
+      damaged.push(...(counts(job) ? [job.key] : []));
+    }
+  }
+  return { read, damaged };
+}
+
+function toSchedule({ key, payload, state }: StoredJob): Schedule {
+  return read(describeDamagedSchedule(key), () => {
+    const definition = parseDefinition(payload);
+    if (definition.name !== key) {
+      throw new Error('the row is of another schedule');
+    }
+    return { definition, state: v.parse(v.picklist(scheduleStates), state) };
+  });
 }
 
 /** @throws PoolError `store_damaged` */
-export function toOccurrence({ payload, state }: Pick<StoredJob, 'payload' | 'state'>): Occurrence {
-  return read(() => ({
-    ...v.parse(recordSchema, JSON.parse(payload)),
-    state: v.parse(v.picklist(occurrenceStates), state),
-  }));
+export function toOccurrence({
+  key,
+  payload,
+  state,
+}: Pick<StoredJob, 'key' | 'payload' | 'state'>): Occurrence {
+  return read(describeDamagedOccurrence(key), () => {
+    const record = v.parse(recordSchema, JSON.parse(payload));
+    if (formatId(record.plan.schedule, record.plan.period) !== key) {
+      throw new Error('the row is of another occurrence');
+    }
+    return { ...record, state: v.parse(v.picklist(occurrenceStates), state) };
+  });
 }
 
-function read<T>(work: () => T): T {
+export function describeDamagedSchedule(name: string): string {
+  return `the schedule ${quote(name)} cannot be read: the job store is damaged. Nothing of it is prepared or paid. Restore the store from a backup, or run "disburse-agent schedule remove ${name}" and add the schedule again`;
+}
+
+/** @param id - schedule and period */
+export function describeDamagedOccurrence(id: string): string {
+  return `the payment ${quote(id)} of a schedule cannot be read: the job store is damaged. Nothing more of it is signed. Restore the store from a backup, or cancel its pay run and pay it by hand`;
+}
+
+function read<T>(message: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw new PoolError(
-      'store_damaged',
-      'the job store is damaged: a schedule cannot be read. Restore it from a backup; nothing of it is paid until then',
-      { cause },
-    );
+    throw new PoolError('store_damaged', message, { cause });
   }
 }

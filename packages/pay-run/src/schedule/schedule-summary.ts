@@ -5,8 +5,14 @@
  */
 import type { JobStorePlace } from '@pool/idempotency';
 import { withStore } from '../ledger/stored-keys.ts';
-import { createScheduleStore, hasEnded } from './schedule-store.ts';
-import { type AheadState, planNext } from './schedule-view.ts';
+import {
+  createScheduleStore,
+  describeDamagedOccurrence,
+  describeDamagedSchedule,
+  formatId,
+  hasEnded,
+} from './schedule-store.ts';
+import { type AheadState, lookUp, planNext } from './schedule-view.ts';
 
 export type ScheduleSummary = {
   readonly active: number;
@@ -24,9 +30,11 @@ export type ScheduleSummary = {
         readonly code?: string;
       }
     | undefined;
+  /** What cannot be read, in words, with what to do about it. Nothing of it is paid. */
+  readonly damaged: readonly string[];
 };
 
-const none: ScheduleSummary = { active: 0, paused: 0, next: undefined };
+const none: ScheduleSummary = { active: 0, paused: 0, next: undefined, damaged: [] };
 
 /** Does not create a store: without one there are no schedules. */
 export async function summarizeSchedules(
@@ -35,13 +43,17 @@ export async function summarizeSchedules(
 ): Promise<ScheduleSummary> {
   return await withStore(jobs, none, async (store) => {
     const schedules = createScheduleStore(store, () => nowMs);
-    const all = await schedules.list();
+    const { schedules: all, damaged: names } = await schedules.list();
     const active = all.filter(({ state }) => state === 'active');
+    const damaged = names.map(describeDamagedSchedule);
     const found: NonNullable<ScheduleSummary['next']>[] = [];
     for (const { definition } of active) {
-      for (const { schedule, period, releaseByMs, payAtMs } of planNext(definition, 3, nowMs)) {
-        const known = await schedules.findOccurrence(schedule, period);
-        if (known === undefined || !hasEnded(known)) {
+      for (const plan of planNext(definition, 3, nowMs)) {
+        const { schedule, period, releaseByMs, payAtMs } = plan;
+        const known = await lookUp(schedules, plan);
+        if (known === 'damaged') {
+          damaged.push(describeDamagedOccurrence(formatId(schedule, period)));
+        } else if (known === undefined || !hasEnded(known)) {
           const { state = 'ahead', cause } = known ?? {};
           found.push({
             ...{ schedule, period, state },
@@ -55,6 +67,6 @@ export async function summarizeSchedules(
     }
     const [next] = found.toSorted((one, other) => (one.payAt < other.payAt ? -1 : 1));
     const paused = all.filter(({ state }) => state === 'paused').length;
-    return { active: active.length, paused, next };
+    return { active: active.length, paused, next, damaged };
   });
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { errorCodeOf } from '@pool/core';
 import type { JobStorePlace } from '@pool/idempotency';
 import { withStore } from '../ledger/stored-keys.ts';
 import { formatRule, listDays } from './calendar.ts';
@@ -15,8 +16,8 @@ import {
   type ScheduleStore,
 } from './schedule-store.ts';
 
-/** `ahead`: nothing of it is prepared. */
-export type AheadState = OccurrenceState | 'ahead';
+/** `ahead`: nothing of it is prepared. `damaged`: its row cannot be read, and nothing of it is paid. */
+export type AheadState = OccurrenceState | 'ahead' | 'damaged';
 
 export type ScheduleView = Schedule & {
   /** In words. */
@@ -24,20 +25,34 @@ export type ScheduleView = Schedule & {
   readonly next: readonly { readonly plan: OccurrencePlan; readonly state: AheadState }[];
   /** Those that were noticed, by the time of their payment. */
   readonly occurrences: readonly Occurrence[];
+  /** Periods whose rows cannot be read. */
+  readonly damaged: readonly string[];
+};
+
+/** Every schedule that was not removed. */
+export type ScheduleViews = {
+  readonly views: readonly ScheduleView[];
+  /** Names of those that cannot be read. */
+  readonly damaged: readonly string[];
 };
 
 type Deps = { readonly schedules: ScheduleStore; readonly nowMs: () => number };
 
-/** Every schedule that was not removed. Does not create a store: without one there are none. @param count - of the next payments */
+/** Does not create a store: without one there are none. @param count - of the next payments */
 export async function viewSchedules(
   jobs: JobStorePlace,
   count: number,
   nowMs: () => number,
-): Promise<readonly ScheduleView[]> {
-  return await withStore(jobs, [], async (store) => {
+): Promise<ScheduleViews> {
+  return await withStore(jobs, { views: [], damaged: [] }, async (store) => {
     const schedules = createScheduleStore(store, nowMs);
-    const kept = (await schedules.list()).filter(({ state }) => state !== 'removed');
-    return await Promise.all(kept.map((one) => viewSchedule(one, count, { schedules, nowMs })));
+    const { schedules: all, damaged } = await schedules.list();
+    const kept = all.filter(({ state }) => state !== 'removed');
+    const deps = { schedules, nowMs };
+    return {
+      views: await Promise.all(kept.map((one) => viewSchedule(one, count, deps))),
+      damaged,
+    };
   });
 }
 
@@ -51,7 +66,7 @@ export async function viewSchedule(
     ...schedule,
     rule: describeWhen(definition),
     next: await viewNext(definition, count, deps),
-    occurrences: await deps.schedules.listOf(definition.name),
+    ...(await deps.schedules.listOf(definition.name)),
   };
 }
 
@@ -62,10 +77,24 @@ export async function viewNext(
 ): Promise<ScheduleView['next']> {
   return await Promise.all(
     planNext(definition, count, nowMs()).map(async (plan) => {
-      const known = await schedules.findOccurrence(definition.name, plan.period);
-      return { plan, state: known?.state ?? 'ahead' };
+      const known = await lookUp(schedules, plan);
+      return { plan, state: known === 'damaged' ? known : (known?.state ?? 'ahead') };
     }),
   );
+}
+
+export async function lookUp(
+  schedules: Pick<ScheduleStore, 'findOccurrence'>,
+  { schedule, period }: Pick<OccurrencePlan, 'schedule' | 'period'>,
+): Promise<Occurrence | 'damaged' | undefined> {
+  try {
+    return await schedules.findOccurrence(schedule, period);
+  } catch (error) {
+    if (errorCodeOf(error) === 'store_damaged') {
+      return 'damaged';
+    }
+    throw error;
+  }
 }
 
 /** Payments after now. */

@@ -43,6 +43,8 @@ export function createSchedulePass(
   const resting = new Map<string, number>();
   /** The latest payment of each schedule that is noticed. After a restart all are looked at again. */
   const cursors = new Map<string, number>();
+  /** Damaged schedules that are in the log. */
+  const told = new Set<string>();
 
   async function notice(
     { definition, state }: Schedule,
@@ -71,8 +73,9 @@ export function createSchedulePass(
     const { state: before, plan } = leased.occurrence;
     let current = leased;
     try {
-      // As it is now: a person may have paused or removed it since the pass began.
-      const schedule = await schedules.find(plan.schedule);
+      // As it is now: a person may have paused or removed it since the pass began. A withdrawal ends whatever it says, or if it is damaged.
+      const { withdrawal } = leased.occurrence;
+      const schedule = withdrawal === undefined ? await schedules.find(plan.schedule) : undefined;
       current = await advance(leased, schedule, { ...deps, unchanged });
       resting.delete(id);
     } catch (error) {
@@ -103,19 +106,27 @@ export function createSchedulePass(
       : await keepCause({ ...leased, occurrence: stored }, error, { schedules, nowMs });
   }
 
-  /** One that is damaged must not keep the others from their time. */
-  async function apart(what: object, step: () => Promise<void>): Promise<void> {
+  /** One that is damaged must not keep the others from their time. @returns false if it failed */
+  async function apart(what: object, step: () => Promise<void>): Promise<boolean> {
     try {
       await step();
+      return true;
     } catch (error) {
       const code = errorCodeOf(error) ?? 'internal_error';
       log.warn({ ...what, code }, 'schedule: a step failed');
+      return false;
     }
   }
 
   async function passAll(signal: AbortSignal | undefined): Promise<void> {
-    const all = await schedules.list();
-    if (all.length === 0) {
+    const { schedules: all, damaged } = await schedules.list();
+    for (const schedule of damaged) {
+      if (!told.has(schedule)) {
+        log.warn({ schedule, code: 'store_damaged' }, 'schedule: it cannot be read');
+        told.add(schedule);
+      }
+    }
+    if (all.length + damaged.length === 0) {
       return;
     }
     const ids = new Set((await schedules.listNoticed()).map(({ id }) => id));
@@ -127,12 +138,17 @@ export function createSchedulePass(
       const untilMs = resting.get(id) ?? 0;
       const isResting = nowMs() < untilMs && untilMs - nowMs() <= restMs;
       if (!hasEnded({ state }) && !isResting && signal?.aborted !== true) {
-        await apart({ occurrence: id }, () => work(id));
+        const isDone = await apart({ occurrence: id }, () => work(id));
+        if (!isDone) {
+          resting.set(id, nowMs() + restMs);
+        }
       }
     }
   }
 
-  return (signal) => apart({}, () => passAll(signal));
+  return async (signal) => {
+    await apart({}, () => passAll(signal));
+  };
 }
 
 export type ScheduleWorker = { stop(): Promise<void> };

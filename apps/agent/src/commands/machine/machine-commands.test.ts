@@ -124,6 +124,26 @@ describe('status', () => {
     expect(after.out).toContain('next: later 2099-12-25');
   });
 
+  it('shows everything else beside a damaged schedule, and ends with 1', async () => {
+    const { home, envFile } = createAgent(await serveAgent());
+    const healthy = await run(['status', '--env-file', envFile]);
+    const store = await openJobStore({ url: `sqlite:${join(home, 'jobs.sqlite')}` });
+    const row = { scope: ':schedules', key: 'monthly', fingerprint: 'f', state: 'active' };
+    await store.claim({ ...row, payload: '{"version":', nowMs: 1_000 });
+    await store.close();
+    const { code, out } = await run(['status', '--env-file', envFile]);
+    const added = out.split('\n').filter((line) => !healthy.out.split('\n').includes(line));
+    expect([code, added]).toEqual([
+      1,
+      [
+        'schedules 0 active; no payment ahead',
+        expect.stringMatching(/^DAMAGED +the schedule "monthly" .*backup.*schedule remove monthly/),
+      ],
+    ]);
+    const { data } = JSON.parse((await run(['status', '--env-file', envFile, '--json'])).out);
+    expect(data.schedules.damaged).toEqual([expect.stringContaining('"monthly" cannot be read')]);
+  });
+
   it('says that the agent does not run, and ends with 1', async () => {
     const { envFile } = createAgent(9);
     const { code, out } = await run(['status', '--env-file', envFile]);

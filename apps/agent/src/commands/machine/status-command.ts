@@ -39,7 +39,7 @@ export type Status = {
 
 export type StatusOptions = { readonly json?: boolean; readonly envFile?: string };
 
-/** @returns the exit code: 0 if the agent runs and is ready */
+/** @returns the exit code: 0 if the agent runs and is ready, and every schedule can be read */
 export async function runStatus(options: StatusOptions, { out }: Output): Promise<number> {
   const nowMs = Date.now();
   const status = await readStatus(readConfig(options.envFile), nowMs);
@@ -48,7 +48,9 @@ export async function runStatus(options: StatusOptions, { out }: Output): Promis
       ? formatEnvelope({ ok: true, data: status })
       : renderStatus(status, nowMs),
   );
-  return status.agent.isRunning && status.agent.readiness.ok ? exitCodes.ok : exitCodes.error;
+  const { agent, schedules } = status;
+  const isWell = agent.isRunning && agent.readiness.ok && schedules.damaged.length === 0;
+  return isWell ? exitCodes.ok : exitCodes.error;
 }
 
 async function readStatus(config: Config, nowMs: number): Promise<Status> {
@@ -116,8 +118,8 @@ function renderStatus(status: Status, nowMs: number): string {
   ].join('\n');
 }
 
-function renderSchedules({ active, paused, next }: ScheduleSummary): readonly string[] {
-  if (active + paused === 0) {
+function renderSchedules({ active, paused, next, damaged }: ScheduleSummary): readonly string[] {
+  if (active + paused + damaged.length === 0) {
     return [];
   }
   const counts = [`${active} active`, ...(paused === 0 ? [] : [`${paused} paused`])].join(', ');
@@ -126,5 +128,6 @@ function renderSchedules({ active, paused, next }: ScheduleSummary): readonly st
     next === undefined
       ? `schedules ${counts}; no payment ahead`
       : `schedules ${counts}; next: ${next.schedule} ${next.period}, ${next.state}${code}, released before ${next.releaseBy}, paid ${next.payAt}`,
+    ...damaged.map((message) => `DAMAGED   ${message}`),
   ];
 }

@@ -10,7 +10,6 @@ import type { CircuitName } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import {
-  createPaymentWindows,
   createProverPort,
   type Fingerprinter,
   type JobRunnerOptions,
@@ -18,6 +17,7 @@ import {
   type ReleaseDeps,
   startJobRunner,
 } from '@pool/operations';
+import { createScheduledWindows } from '@pool/pay-run';
 import type { Prover } from '@pool/prover';
 import type { ComputeQueue, KeyLock } from '@pool/wallet';
 import { systemClock } from '@pool/wallet/node';
@@ -65,7 +65,7 @@ export function startRunner(input: {
       makesProofsAtOnce: config.fleet !== undefined,
       funder: parts.funder,
       releases: input.releases,
-      windows: createPaymentWindows(input.store),
+      windows: createScheduledWindows(input.store),
       locks: input.locks,
       turns: input.turns,
       computeQueue: input.computeQueue,
