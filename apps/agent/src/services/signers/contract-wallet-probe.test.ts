@@ -81,6 +81,11 @@ it('accepts a contract that does not show its owners', async () => {
   );
 });
 
+it('finds the wallet while the node of another chain does not answer', async () => {
+  const found = await probe('http://127.0.0.1:9', await startNode('0x6001'));
+  expect(found.detail.message).toContain('chain-1: 2 of 3 owners sign');
+});
+
 it('fails for an address without a contract, and tells an outage from that', async () => {
   const without = await startNode('0x');
   await expect(probe(without)).rejects.toMatchObject({
