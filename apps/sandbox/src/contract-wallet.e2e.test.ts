@@ -1,4 +1,4 @@
-// A contract wallet of three owners pays (ERC-1271): two agents on one PostgreSQL wait for the release by a person and for the signatures of
+// A Safe of three owners pays (ERC-1271): two agents on one PostgreSQL wait for the release by a person and for the signatures of
 // the owners, which are imported at one of them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { voteLimitSeconds } from './custody/custody-place.ts';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { createJobStore } from './fixtures/job-store.ts';
-import {
-  deployMultiOwnerWallet,
-  type MultiOwnerWallet,
-  signAsOwners,
-} from './fixtures/multi-owner-wallet.ts';
+import { deploySafe, type Safe, signAsOwners } from './fixtures/safe.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { runAgentCommand } from './processes/agent-command.ts';
 import type { Agent } from './processes/agent-process.ts';
@@ -26,7 +22,7 @@ const [first, second, third] = owners as [Wallet, Wallet, Wallet];
 describe('a contract wallet that pays', () => {
   let stack: TestStack;
   let provider: JsonRpcProvider;
-  let wallet: MultiOwnerWallet;
+  let wallet: Safe;
   let shared: Record<string, string>;
   let agents: [Agent, Agent];
   let keyFile: string;
@@ -75,7 +71,7 @@ describe('a contract wallet that pays', () => {
     stack = await startTestStack({ acceptsVotes: true });
     provider = createEvmProvider({ rpcUrl: stack.rpcUrl, chainId: stack.chainId });
     const employer = new NonceManager(new Wallet(stack.employer.privateKey, provider));
-    wallet = await deployMultiOwnerWallet(employer, owners, 2);
+    wallet = await deploySafe(employer, owners, 2);
     const usdc = connectErc20(stack.deployed.tokens['USDC']?.address ?? '', employer);
     await (await usdc.transfer(wallet.address, 10_000n)).wait();
     shared = { ...(await createJobStore()) };
