@@ -31,6 +31,7 @@ describe('what monitoring reads', () => {
       prover: prover.metrics(),
       usage: { rssBytes: 1, heapBytes: 1, cpuSeconds: 1, startedAtMs: 1 },
       unerasedJobs: 0,
+      oldestJobs: {},
     });
     await prover.close();
     // Names need no database, no chain and no health.

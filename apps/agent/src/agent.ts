@@ -57,6 +57,7 @@ import {
   openFleet,
 } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
+import { readOldestJobs } from './services/jobs/job-ages.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
 import { startConfiguredWebhooks } from './services/jobs/webhooks.ts';
 import { createPrepareCheck, createReleaseForecast, openReleases } from './services/releases.ts';
@@ -248,12 +249,13 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     readiness,
     progress,
     metricsToken: config.metricsToken,
-    renderMetrics: () =>
+    renderMetrics: async () =>
       renderAgentMetrics({
         version,
         prover: prover.metrics(),
         usage: readUsage(startedAtMs),
         unerasedJobs: retention.failedJobs(),
+        oldestJobs: await readOldestJobs(store, systemClock.nowMs()),
       }),
     // A getter, because the first proof chooses the accelerator.
     get prover() {

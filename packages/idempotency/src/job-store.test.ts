@@ -287,6 +287,25 @@ describe.each(stores)('the job store %s', (_, open) => {
     expect((await store.claim(claim)).outcome).toBe('existing');
   });
 
+  it('lists stage and time of jobs of callers that have not ended, whatever their texts say', async () => {
+    const memo = '"stage":"proving" "movedAtMs":7';
+    for (const [key, state, payload] of [
+      ['new', 'accepted', '{"stageSeconds":{}}'],
+      ['moved', 'submitted', JSON.stringify({ memo, stage: 'settling', movedAtMs: 1_700 })],
+      ['damaged', 'submitted', '{"stage":"sign'],
+      ['over', 'done', '{"stage":"settling"}'],
+    ] as const) {
+      await store.claim({ ...claim, key, state, payload });
+    }
+    await store.claim({ ...claim, scope: ':own', payload: '{"stage":"x"}' });
+    const found = await store.listUnfinished(['accepted', 'submitted']);
+    expect(found.toSorted((one, other) => one.sinceMs - other.sinceMs)).toEqual([
+      { stage: undefined, sinceMs: 1_000 },
+      { stage: undefined, sinceMs: 1_000 },
+      { stage: 'settling', sinceMs: 1_700 },
+    ]);
+  });
+
   it('lists the jobs due for erasure, least recently updated first, up to the limit', async () => {
     for (const [key, nowMs] of [
       ['c', 30],

@@ -38,6 +38,14 @@ export type JobName = { readonly scope: string; readonly key: string };
 /** The name of a job, with the fence of the worker that writes. */
 export type FencedName = JobName & { readonly fence: number };
 
+/** A job that has not ended, for measurements. */
+export type UnfinishedJob = {
+  /** Of its payload. Undefined: it was not run yet. */
+  readonly stage: string | undefined;
+  /** When it came one step further, or was created. */
+  readonly sinceMs: number;
+};
+
 /** A job without its payload. */
 export type JobSummary = Omit<StoredJob, 'payload'>;
 
@@ -141,6 +149,8 @@ export type JobStore = {
   listNames(): Promise<readonly JobName[]>;
   /** Jobs of one scope, least recently updated first. Reads no payload. */
   listChanged(input: ChangedInput): Promise<readonly JobSummary[]>;
+  /** Jobs of callers in these states. Parses no payload. */
+  listUnfinished(states: readonly string[]): Promise<readonly UnfinishedJob[]>;
   /** Jobs that retention did not erase yet, least recently updated first. */
   listErasable(input: ErasableInput): Promise<readonly StoredJob[]>;
   /** Frees the store's resources. May be called twice. */

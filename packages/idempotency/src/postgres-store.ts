@@ -14,6 +14,7 @@ import {
   type PostgresTables,
 } from '@pool/storage/postgres';
 import type { FencedName, JobName, JobStore, JobSummary, StoredJob } from './job-store.ts';
+import { markLength, movedMark, readMarks, stageMark } from './payload-marks.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
 
 /** Times are milliseconds since 1970. */
@@ -287,6 +288,19 @@ function createStore(
         ...[scope, sinceMs],
       );
       return rows.map(toSummary);
+    },
+
+    async listUnfinished(states) {
+      const part = (at: number): string =>
+        `coalesce(substr(payload, nullif(strpos(payload, $${at}), 0), $4), '')`;
+      const { rows } = await use((query) =>
+        query<{ marks: string; created_at_ms: number }>(
+          `select ${part(2)} || ${part(3)} as marks, created_at_ms from job
+           where state = any($1::text[]) and scope not like ':%'`,
+          [states, stageMark, movedMark, markLength],
+        ),
+      );
+      return rows.map((row) => readMarks(row.marks, row.created_at_ms));
     },
 
     async listErasable({ states, updatedBeforeMs, skip = 0, limit }) {

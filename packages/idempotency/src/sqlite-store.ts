@@ -5,6 +5,7 @@
  */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { FencedName, JobName, JobStore, JobSummary, StoredJob } from './job-store.ts';
+import { markLength, movedMark, readMarks, stageMark } from './payload-marks.ts';
 import { openDatabase, runInTransaction } from './sqlite-database.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
 
@@ -214,6 +215,20 @@ export function createSqliteStore(options: {
         )
         .all(scope, sinceMs)
         .map(parseSummary);
+    },
+
+    async listUnfinished(states) {
+      if (!database.isOpen) {
+        throw closedError();
+      }
+      const part = 'substr(payload, nullif(instr(payload, ?), 0), ?)';
+      return database
+        .prepare(
+          `SELECT coalesce(${part}, '') || coalesce(${part}, '') AS marks, created_at_ms FROM job
+           WHERE state IN (${states.map(() => '?').join(', ')}) AND scope NOT LIKE ':%'`,
+        )
+        .all(stageMark, markLength, movedMark, markLength, ...states)
+        .map((row) => readMarks(textIn(row, 'marks'), numberIn(row, 'created_at_ms')));
     },
 
     async listErasable(input) {

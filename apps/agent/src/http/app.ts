@@ -79,7 +79,7 @@ export type AppDeps = {
   /** Undefined: DISBURSE_METRICS_TOKEN is not set. */
   readonly metricsToken: Secret | undefined;
   /** The metrics in Prometheus' text format. */
-  readonly renderMetrics: () => string;
+  readonly renderMetrics: () => Promise<string>;
   /** The accelerator of this agent, for the trace. */
   readonly prover: JobTrace['prover'];
   /** Wakes the worker for a new job. */
@@ -143,11 +143,11 @@ export function createApp(deps: AppDeps): Shell {
   });
 
   // The default path of Prometheus. The metrics token opens this route only, so the loopback token, which pays, stays on the machine.
-  app.get('/metrics', (context) => {
+  app.get('/metrics', async (context) => {
     const { metricsToken } = deps;
     const { loopbackToken } = bearer;
     authenticateMetrics(context.req.header('authorization'), { loopbackToken, metricsToken });
-    return context.body(deps.renderMetrics(), 200, { 'content-type': metricsContentType });
+    return context.body(await deps.renderMetrics(), 200, { 'content-type': metricsContentType });
   });
 
   app.post('/api/disburse', requireBearer('disburse'), limitBody(maxBodyBytes), async (context) => {

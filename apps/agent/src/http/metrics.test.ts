@@ -18,6 +18,7 @@ it('reports the process and the prover, each family once', async () => {
     prover: { ...prover.metrics(), circuits, queued: 4, residentKeys: 1, secondsBusy: 3.5 },
     usage: { rssBytes: 1000, heapBytes: 200, cpuSeconds: 1.5, startedAtMs: 5_500 },
     unerasedJobs: 2,
+    oldestJobs: { settling: 90.5, 'awaiting-release': 3 },
   });
   await prover.close();
   const lines = text.split('\n');
@@ -27,6 +28,7 @@ it('reports the process and the prover, each family once', async () => {
     'process_cpu_seconds_total 1.5',
     'process_start_time_seconds 5.5',
     'pool_agent_unerased_jobs 2',
+    'pool_agent_oldest_job_seconds{stage="settling"} 90.5',
     'pool_prover_queued 4',
     'pool_prover_busy_seconds_total 3.5',
     'pool_prover_resident_keys 1',

@@ -49,8 +49,10 @@ export function renderAgentMetrics(input: {
   readonly usage: ProcessUsage;
   /** Jobs past their retention that could not be erased. */
   readonly unerasedJobs: number;
+  /** Seconds by stage, of the one that came no step further for the longest time. */
+  readonly oldestJobs: Readonly<Record<string, number>>;
 }): string {
-  const { version, prover, usage, unerasedJobs } = input;
+  const { version, prover, usage, unerasedJobs, oldestJobs } = input;
   const single = (name: string, type: 'gauge' | 'counter', help: string, value: number): string =>
     renderMetricFamily(name, type, help, [['', {}, value]]);
   return [
@@ -81,6 +83,12 @@ export function renderAgentMetrics(input: {
       'gauge',
       'Jobs past their retention that could not be erased.',
       unerasedJobs,
+    ),
+    renderMetricFamily(
+      'pool_agent_oldest_job_seconds',
+      'gauge',
+      'Longest time without a step of a disbursement that has not ended, in this job store, by stage.',
+      Object.entries(oldestJobs).map(([stage, seconds]) => ['', { stage }, seconds]),
     ),
     renderProverMetrics(prover, 'pool_prover'),
   ].join('');

@@ -25,6 +25,8 @@ type JobTypes = {
     readonly stage: string | undefined;
     /** Seconds of work per stage, over all runs. */
     readonly stageSeconds: Readonly<Partial<Record<string, number>>>;
+    /** When the job came one step further: its phase changed, or people did what it waited for. Absent: not yet. */
+    readonly movedAtMs?: number | undefined;
     /** Why nothing can be done for the job with the current settings. */
     readonly blocked: (ErrorBody & { readonly isCancelled: boolean }) | undefined;
   };
@@ -125,13 +127,15 @@ export function openJob<T extends JobTypes>(
     readonly clock: EngineClock;
     readonly pollMs: number;
     readonly patienceMs: number;
+    /** Stages that wait for people. If given, the record has `movedAtMs`. */
+    readonly peopleStages?: readonly NonNullable<T['record']['stage']>[];
     readonly onEvent: (event: JobNotice<NonNullable<T['record']['stage']>>) => void;
     readonly onFaultPoint: (point: T['point']) => Promise<void>;
   },
 ): OpenJob<T> {
   type Stage = NonNullable<T['record']['stage']>;
   const { journal, signal } = input;
-  const { clock, pollMs, patienceMs, onEvent } = deps;
+  const { clock, pollMs, patienceMs, peopleStages, onEvent } = deps;
   let current = input.record;
   let announced: Stage | undefined;
   let working: { readonly stage: T['workStage']; readonly sinceMs: number } | undefined;
@@ -181,6 +185,10 @@ export function openJob<T extends JobTypes>(
     }
   }
 
+  function noteMove(): { readonly movedAtMs?: number } {
+    return peopleStages === undefined ? {} : { movedAtMs: clock.nowMs() };
+  }
+
   const storedPoints = (kind: T['open']['kind'] | T['end']['kind']): Points<T['point']> =>
     table[kind].stored;
 
@@ -194,7 +202,8 @@ export function openJob<T extends JobTypes>(
     note: (changes) => store(changes, {}),
     amend: async (changes, points = {}) =>
       store({ phase: follow(current.phase.kind, changes) }, points),
-    move: async (kind, facts) => store({ phase: follow(kind, facts) }, storedPoints(kind)),
+    move: async (kind, facts) =>
+      store({ phase: follow(kind, facts), ...noteMove() }, storedPoints(kind)),
     async finish(kind, facts) {
       const phase = follow(kind, { ...facts, before: current.phase });
       const error = 'error' in facts ? (facts.error as ErrorBody) : undefined;
@@ -220,7 +229,8 @@ export function openJob<T extends JobTypes>(
     async announce(stage) {
       const isStored = current.stage === stage;
       if (!isStored) {
-        await store({ stage }, {});
+        const isFreed = current.stage !== undefined && peopleStages?.includes(current.stage);
+        await store({ stage, ...(isFreed === true ? noteMove() : {}) }, {});
       }
       if (!isStored || announced !== stage) {
         announced = stage;

@@ -105,6 +105,26 @@ describe('a batch under a release policy', () => {
     expect(verifyReleaseLog(entries).kind).toBe('intact');
   });
 
+  it('has come one step further when it is proved and when people have released it, and not when it runs again', async () => {
+    const { world, releases } = await setUp();
+    const job = await world.accept();
+    await runUntilItWaits(world, job, releases);
+    const provedAtMs = job.stored().movedAtMs;
+    expect(provedAtMs).toBeLessThanOrEqual(world.clock.nowMs());
+    await world.clock.sleep(5_000, new AbortController().signal);
+    await runUntilItWaits(world, job, releases);
+    expect(job.stored().movedAtMs).toBe(provedAtMs);
+    await say(world, job, releases, [0, 'release']);
+    const releasedAtMs = world.clock.nowMs();
+    let signing: number | undefined;
+    const onFaultPoint = async (point: string): Promise<void> => {
+      signing ??= point === 'signing.entered' ? job.stored().movedAtMs : undefined;
+    };
+    await world.run(job, undefined, { releases, onFaultPoint });
+    expect(signing).toBeGreaterThanOrEqual(releasedAtMs);
+    expect(releasedAtMs).toBeGreaterThan(provedAtMs ?? 0);
+  });
+
   it('waits in a process that goes on, and other batches of the funder do not wait for it', async () => {
     const { world, releases } = await setUp({
       rules: [rule, { ...rule, from: '0.01', required: 2 }],

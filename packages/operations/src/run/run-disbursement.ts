@@ -33,6 +33,7 @@ import {
   createRun,
   type DisbursementDeps,
   type DisbursementTypes,
+  peopleStages,
   type Run,
   type RunInput,
 } from './job/run.ts';
@@ -62,7 +63,7 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   if (hasEnded(phase)) {
     throw new InterruptedRunError(`the job has ended: it is ${phase.kind}`);
   }
-  const job = openJob<DisbursementTypes>(disbursementPhases, input, deps);
+  const job = openJob<DisbursementTypes>(disbursementPhases, input, { ...deps, peopleStages });
   const base = resolveBase(input, deps);
   if (base instanceof PoolError) {
     return failUnroutable(job, deps, base);

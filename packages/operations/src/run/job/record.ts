@@ -57,6 +57,8 @@ export type DisbursementRecord = {
   readonly stage: JobStage | undefined;
   /** Seconds of work per stage so far, over all runs. */
   readonly stageSeconds: Readonly<Partial<Record<JobStage, number>>>;
+  /** When the job came one step further: its phase changed, or people did what it waited for. Absent: not yet, or an earlier version. */
+  readonly movedAtMs?: number | undefined;
   /** The allowance as read before proving. */
   readonly allowanceState: AllowanceState | undefined;
   /** Settlements of this key on other terms that the platform has shown. */

@@ -96,6 +96,9 @@ type WorkStage = Exclude<
   | 'configuration-changed'
 >;
 
+/** A job in one of these stages waits for people. */
+export const peopleStages: readonly JobStage[] = ['awaiting-release', 'awaiting-approval'];
+
 /** What the engine knows of a disbursement. */
 export type DisbursementTypes = {
   readonly record: DisbursementRecord;
