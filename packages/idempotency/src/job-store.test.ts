@@ -306,6 +306,35 @@ describe.each(stores)('the job store %s', (_, open) => {
     ]);
   });
 
+  it('deletes old jobs of its own scopes up to the limit, and never a leased one or one of a caller', async () => {
+    const own = { ...claim, scope: ':own' };
+    for (const [key, state, nowMs] of [
+      ['b', 'failed', 20],
+      ['a', 'failed', 10],
+      ['leased', 'failed', 5],
+      ['c', 'failed', 30],
+      ['young', 'failed', 100],
+      ['open', 'pending', 10],
+    ] as const) {
+      await store.claim({ ...own, key, state, nowMs });
+    }
+    await store.ask({ scope: ':own', key: 'a', name: 'n', value: 'v' });
+    await store.lease({ ...lease, scope: ':own', states: ['failed'], key: 'leased', nowMs: 150 });
+    const input = { scope: ':own', states: ['failed'], updatedBeforeMs: 100, nowMs: 200, limit: 2 };
+    expect(await store.deleteOwn(input)).toBe(2);
+    const keys = async () =>
+      (await store.listChanged({ scope: ':own', sinceMs: 0 })).map(({ key }) => key).toSorted();
+    expect(await keys()).toEqual(['c', 'leased', 'open', 'young']);
+    expect(await store.deleteOwn(input)).toBe(1);
+    expect(await store.deleteOwn(input)).toBe(0);
+    expect(await store.deleteOwn({ ...input, nowMs: 250 })).toBe(1);
+    expect((await store.claim({ ...own, key: 'a', state: 'failed' })).outcome).toBe('created');
+    expect(await store.getValue(':own', 'a', 'n')).toBeUndefined();
+    await expect(store.deleteOwn({ ...input, scope: name.scope })).rejects.toThrow('only what');
+    const erasable = { states: ['failed'], updatedBeforeMs: 999, limit: 9 };
+    expect(await store.listErasable(erasable)).toEqual([]);
+  });
+
   it('lists the jobs due for erasure, least recently updated first, up to the limit', async () => {
     for (const [key, nowMs] of [
       ['c', 30],

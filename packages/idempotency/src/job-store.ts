@@ -104,6 +104,16 @@ export type ErasableInput = {
   readonly limit: number;
 };
 
+export type DeleteInput = {
+  /** Of the agent's own: it begins with `:`. */
+  readonly scope: string;
+  readonly states: readonly string[];
+  /** Only jobs last updated before this time. */
+  readonly updatedBeforeMs: number;
+  readonly limit: number;
+  readonly nowMs: number;
+};
+
 export type ChangedInput = {
   readonly scope: string;
   /** Only jobs last updated at this time or later. */
@@ -151,7 +161,12 @@ export type JobStore = {
   listChanged(input: ChangedInput): Promise<readonly JobSummary[]>;
   /** Jobs of callers in these states. Parses no payload. */
   listUnfinished(states: readonly string[]): Promise<readonly UnfinishedJob[]>;
-  /** Jobs that retention did not erase yet, least recently updated first. */
+  /**
+   * Deletes what the agent keeps for itself, least recently updated first, unless it is leased. The key is free again.
+   * @returns how many. @throws Error for a scope of callers, whose keys are used forever
+   */
+  deleteOwn(input: DeleteInput): Promise<number>;
+  /** Jobs of callers that retention did not erase yet, least recently updated first. */
   listErasable(input: ErasableInput): Promise<readonly StoredJob[]>;
   /** Frees the store's resources. May be called twice. */
   close(): Promise<void>;

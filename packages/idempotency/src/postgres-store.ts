@@ -15,7 +15,13 @@ import {
 } from '@pool/storage/postgres';
 import type { FencedName, JobName, JobStore, JobSummary, StoredJob } from './job-store.ts';
 import { markLength, movedMark, readMarks, stageMark } from './payload-marks.ts';
-import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
+import {
+  assertOwn,
+  closedError,
+  StoreError,
+  staleFenceError,
+  unknownJobError,
+} from './store-error.ts';
 
 /** Times are milliseconds since 1970. */
 const migrations: readonly (readonly string[])[] = [
@@ -303,9 +309,27 @@ function createStore(
       return rows.map((row) => readMarks(row.marks, row.created_at_ms));
     },
 
+    async deleteOwn({ scope, states, updatedBeforeMs, limit, nowMs }) {
+      assertOwn(scope);
+      return await inTransaction(async (query) => {
+        const { rows } = await query<{ id: number }>(
+          `select id from job
+           where scope = $2 and updated_at_ms < $3 and state = any($4::text[])
+             and (lease_until_ms is null or lease_until_ms <= ${leaseTime})
+           order by updated_at_ms, id limit $5 for update skip locked`,
+          [callerTime(nowMs), scope, updatedBeforeMs, states, limit],
+        );
+        const ids = rows.map(({ id }) => id);
+        await query('delete from job_value where job_id = any($1::bigint[])', [ids]);
+        await query('delete from job where id = any($1::bigint[])', [ids]);
+        return ids.length;
+      });
+    },
+
     async listErasable({ states, updatedBeforeMs, skip = 0, limit }) {
       const rows = await list(
         `select * from job where not erased and state = any($1::text[]) and updated_at_ms < $2
+           and scope not like ':%'
          order by updated_at_ms, id limit $3 offset $4`,
         ...[states, updatedBeforeMs, limit, skip],
       );

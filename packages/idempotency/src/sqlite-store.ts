@@ -7,7 +7,13 @@ import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { FencedName, JobName, JobStore, JobSummary, StoredJob } from './job-store.ts';
 import { markLength, movedMark, readMarks, stageMark } from './payload-marks.ts';
 import { openDatabase, runInTransaction } from './sqlite-database.ts';
-import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
+import {
+  assertOwn,
+  closedError,
+  StoreError,
+  staleFenceError,
+  unknownJobError,
+} from './store-error.ts';
 
 type Row = Record<string, SQLOutputValue>;
 
@@ -231,6 +237,28 @@ export function createSqliteStore(options: {
         .map((row) => readMarks(textIn(row, 'marks'), numberIn(row, 'created_at_ms')));
     },
 
+    async deleteOwn({ scope, states, updatedBeforeMs, limit, nowMs }) {
+      assertOwn(scope);
+      return write(() => {
+        const due = database
+          .prepare(
+            `SELECT id FROM job
+             WHERE scope = ? AND updated_at_ms < ? AND state IN (${states.map(() => '?').join(', ')})
+               AND (lease_until_ms IS NULL OR lease_until_ms <= ?)
+             ORDER BY updated_at_ms, id LIMIT ?`,
+          )
+          .all(scope, updatedBeforeMs, ...states, nowMs, limit);
+        const [values, job] = ['value WHERE job_id', 'job WHERE id'].map((where) =>
+          database.prepare(`DELETE FROM ${where} = ?`),
+        );
+        for (const row of due) {
+          values?.run(numberIn(row, 'id'));
+          job?.run(numberIn(row, 'id'));
+        }
+        return due.length;
+      });
+    },
+
     async listErasable(input) {
       if (!database.isOpen) {
         throw closedError();
@@ -240,6 +268,7 @@ export function createSqliteStore(options: {
         .prepare(
           `SELECT * FROM job
            WHERE erased = 0 AND state IN (${states.map(() => '?').join(', ')}) AND updated_at_ms < ?
+             AND scope NOT LIKE ':%'
            ORDER BY updated_at_ms, id LIMIT ? OFFSET ?`,
         )
         .all(...states, updatedBeforeMs, limit, skip)

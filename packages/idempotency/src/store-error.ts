@@ -50,3 +50,10 @@ export function unknownJobError(): StoreError {
 export function closedError(): StoreError {
   return new StoreError('store_closed', 'the job store is closed');
 }
+
+/** The key of a caller's job is used forever, so such a job is never deleted. @throws Error */
+export function assertOwn(scope: string): void {
+  if (!scope.startsWith(':')) {
+    throw new Error('only what the agent keeps for itself can be deleted from a job store');
+  }
+}

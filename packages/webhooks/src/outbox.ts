@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { setImmediate } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
 import type { FencedName, JobStore, JobSummary, StoredJob } from '@pool/idempotency';
 import * as v from 'valibot';
@@ -49,6 +50,13 @@ export type Outbox = {
     pauseMs?: number,
   ): Promise<void>;
   release(leased: LeasedDelivery): Promise<void>;
+  /**
+   * Erases deliveries that nothing happened to since a time, also of targets that are not in the file any more.
+   * @returns how many
+   */
+  erase(
+    updatedBeforeMs: number,
+  ): Promise<{ readonly delivered: number; readonly undelivered: number }>;
   /** Newest first. */
   list(targetId: string, limit: number): Promise<readonly Delivery[]>;
   count(targetId: string): Promise<{ readonly pending: number; readonly failed: number }>;
@@ -58,8 +66,18 @@ export type Outbox = {
   replay(targetId: string, eventId: string): Promise<void>;
 };
 
-/** A pause between two attempts is a lease that nobody works under, so it outlives its process. */
-export function createOutbox(store: JobStore, nowMs: () => number): Outbox {
+/** Deliveries that are erased in one transaction. */
+const erasedAtOnce = 200;
+
+/**
+ * A pause between two attempts is a lease that nobody works under, so it outlives its process.
+ * @param tellSinceMs - an event that is older than this is not stored: its delivery may be erased already. Default: 0
+ */
+export function createOutbox(
+  store: JobStore,
+  nowMs: () => number,
+  tellSinceMs: () => number = () => 0,
+): Outbox {
   const disabledSchema = v.strictObject({ reason: v.optional(v.string()) });
 
   async function findState(targetId: string): Promise<StoredJob | undefined> {
@@ -92,9 +110,11 @@ export function createOutbox(store: JobStore, nowMs: () => number): Outbox {
     async append(event, targets) {
       for (const { id, events } of targets) {
         const known = await findState(id);
+        const atMs = Date.parse(event.timestamp);
         const isTold =
           known !== undefined &&
-          known.createdAtMs <= Date.parse(event.timestamp) &&
+          known.createdAtMs <= atMs &&
+          atMs >= tellSinceMs() &&
           (events === undefined || events.includes(event.type));
         if (isTold) {
           const delivery: StoredDelivery = { event, attempts: 0 };
@@ -149,6 +169,26 @@ export function createOutbox(store: JobStore, nowMs: () => number): Outbox {
         : store.renew({ ...fenced, ttlMs: pauseMs, nowMs: nowMs() }));
     },
 
+    async erase(updatedBeforeMs) {
+      const erased = { delivered: 0, undelivered: 0 };
+      for (const { key } of await store.listChanged({ scope: targetScope, sinceMs: 0 })) {
+        for (const [name, states] of [
+          ['delivered', ['delivered']],
+          ['undelivered', ['pending', 'failed']],
+        ] as const) {
+          const input = { scope: scopeOf(key), states, updatedBeforeMs, limit: erasedAtOnce };
+          let count: number;
+          do {
+            count = await store.deleteOwn({ ...input, nowMs: nowMs() });
+            erased[name] += count;
+            // Each step waits for the disk, on the thread that serves the routes.
+            await setImmediate();
+          } while (count === erasedAtOnce);
+        }
+      }
+      return erased;
+    },
+
     release: ({ delivery: _, ...fenced }) => store.release(fenced),
 
     async list(targetId, limit) {
@@ -179,7 +219,10 @@ export function createOutbox(store: JobStore, nowMs: () => number): Outbox {
       const scope = scopeOf(targetId);
       const job = await store.get(scope, eventId);
       if (job === undefined) {
-        throw new PoolError('not_found', `${targetId} has no delivery of the event ${eventId}`);
+        throw new PoolError(
+          'not_found',
+          `${targetId} has no delivery of the event ${eventId}, or it was erased after DISBURSE_WEBHOOKS_RETENTION_DAYS`,
+        );
       }
       const states = ['delivered', 'failed'];
       const isDone = await change({ scope, key: eventId, states }, ({ payload }) => {

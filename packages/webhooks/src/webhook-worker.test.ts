@@ -12,6 +12,7 @@ import {
   completedPhase,
   createQuickClock,
   describeTarget,
+  keepDays,
   type Received,
   type Receiver,
   secretMemo,
@@ -179,6 +180,47 @@ describe('the webhooks of an agent', () => {
       const state = await createOutbox(store, clock.nowMs).readTarget('books');
       expect(state).toMatchObject({ state: 'disabled', reason: expect.stringContaining('410') });
     });
+  });
+
+  it('erases deliveries after some days, says how many were never taken, and tells no event of them again', async () => {
+    receiver.answer = ({ body }) => ({ status: body.includes('"bad"') ? 410 : 200 });
+    const lines: object[] = [];
+    stops.push(startAgent(store, place, clock, { lines }).stop);
+    await isRegistered();
+    const outbox = createOutbox(store, clock.nowMs);
+    const quickly = { timeout: 10_000 };
+    const keys = async () =>
+      (await outbox.list('books', 9)).map(({ event }) => event.data.key).toSorted();
+    const add = async (key: string): Promise<void> => {
+      await accept(store, key, clock.nowMs());
+      await vi.waitFor(async () => expect(await keys()).toContain(key), quickly);
+    };
+    await add('good');
+    await receive(['job.accepted']);
+    await add('bad');
+    await vi.waitFor(async () => expect((await outbox.count('books')).failed).toBe(1), quickly);
+    await add('waits');
+
+    clock.advanceSeconds((keepDays - 2) * 86_400);
+    // Two passes at least.
+    await add('late');
+    await add('later');
+    expect(await keys()).toEqual(['bad', 'good', 'late', 'later', 'waits']);
+    clock.advanceSeconds(3 * 86_400);
+    await vi.waitFor(async () => expect(await keys()).toEqual(['late', 'later']), quickly);
+    await vi.waitFor(() => {
+      expect(lines).toContainEqual({ delivered: 1 });
+      expect(lines).toContainEqual({ undelivered: 2 });
+    }, quickly);
+    const [erased = ''] = receiver.received.map(({ headers }) => headers['webhook-id']);
+    await expect(outbox.replay('books', erased)).rejects.toMatchObject({ code: 'not_found' });
+
+    // The job changes now, and its first event is older than its delivery was.
+    await outbox.switchTarget('books', undefined);
+    const ended = serializeJob({ phase: completedPhase() });
+    await change(store, 'good', 'done', ended, clock.nowMs());
+    // Of `good`, of `bad` at its one attempt, and of the two that waited.
+    await receive([...Array.from({ length: 4 }, () => 'job.accepted'), 'job.completed']);
   });
 
   it('follows no redirect', async () => {

@@ -36,6 +36,8 @@ export type WebhookWorkerOptions = {
   readonly workerId: string;
   /** Pause between two passes. */
   readonly idleMs: number;
+  /** How long deliveries are kept after their last change. Longer than the attempts at one take. */
+  readonly keepMs: number;
   readonly log: WebhookLog;
 };
 
@@ -51,13 +53,18 @@ export type WebhookWorker = {
 /** Longer than an attempt. */
 const leaseMs = 60_000;
 
+/** Pause between two erasures. */
+const eraseEveryMs = 3_600_000;
+
 const cursorName = { scope: ':webhooks', key: 'cursor' };
 /** Machines that share a store may have clocks that differ by less. Events are claimed by id, so reading again does no harm. */
 const overlapMs = 3_600_000;
 
 export function startWebhooks(options: WebhookWorkerOptions): WebhookWorker {
   const { store, clock, log, workerId } = options;
-  const outbox = createOutbox(store, clock.nowMs);
+  // The overlap of clocks comes on top, so that no event is stored again when its delivery is erased.
+  const tellSinceMs = (): number => clock.nowMs() - options.keepMs + overlapMs;
+  const outbox = createOutbox(store, clock.nowMs, tellSinceMs);
   const stopping = new AbortController();
   const { signal } = stopping;
   /** Targets whose deliveries are being made. */
@@ -66,6 +73,8 @@ export function startWebhooks(options: WebhookWorkerOptions): WebhookWorker {
   let told: ReadonlyMap<string, string> = new Map();
   let targets: readonly WebhookTarget[] = [];
   let lastProblem: string | undefined;
+  /** On the clock that does not step. */
+  let erasedAtMs = Number.NEGATIVE_INFINITY;
   let wakeUp = (): void => undefined;
   let isWoken = false;
 
@@ -79,6 +88,7 @@ export function startWebhooks(options: WebhookWorkerOptions): WebhookWorker {
         }
       });
       await attempt('jobs', collect);
+      await attempt('erasure', eraseOld);
       for (const target of targets) {
         if (!draining.has(target.id)) {
           const work = attempt(target.id, () => drain(target)).finally(() =>
@@ -90,6 +100,20 @@ export function startWebhooks(options: WebhookWorkerOptions): WebhookWorker {
       await rest();
     }
     await Promise.all(draining.values());
+  }
+
+  async function eraseOld(): Promise<void> {
+    if (clock.steadyMs() - erasedAtMs < eraseEveryMs) {
+      return;
+    }
+    const { delivered, undelivered } = await outbox.erase(clock.nowMs() - options.keepMs);
+    erasedAtMs = clock.steadyMs();
+    if (delivered > 0) {
+      log.info({ delivered }, 'webhooks: old deliveries erased');
+    }
+    if (undelivered > 0) {
+      log.warn({ undelivered }, 'webhooks: old events that their target never took are erased');
+    }
   }
 
   async function rest(): Promise<void> {

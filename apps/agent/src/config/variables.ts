@@ -331,6 +331,13 @@ export const variables = {
     kind: choice(['allow']),
     whenUnset: 'public https addresses only',
   },
+  webhooksRetentionDays: {
+    name: 'DISBURSE_WEBHOOKS_RETENTION_DAYS',
+    role: 'disburse',
+    purpose: 'days after which a webhook delivery is erased, taken by its receiver or not',
+    kind: integer(7, 36_500),
+    fallback: () => 30,
+  },
   batchDeadlineSeconds: {
     name: 'DISBURSE_BATCH_DEADLINE_SECONDS',
     role: 'disburse',

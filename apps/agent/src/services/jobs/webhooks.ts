@@ -58,6 +58,7 @@ export function startConfiguredWebhooks(input: {
     random: () => randomInt(1_000_000) / 1_000_000,
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     idleMs: 2_000,
+    keepMs: config.webhooksRetentionDays * 86_400_000,
   });
   return {
     ...worker,
