@@ -6,12 +6,11 @@
  */
 import {
   canonicalDigest,
-  computeTypedDataDigest,
   describeAmountOf,
   type Hex,
+  isPoolError,
   PoolError,
   parseEvmAddress,
-  parseHex,
 } from '@pool/core';
 import type { NewReleaseEntry, ReleaseEntry } from '@pool/policy';
 import {
@@ -24,6 +23,7 @@ import {
 import type { EvmChain } from '../adapters/evm-chain.ts';
 import type { ChainContext } from '../ports.ts';
 import { explainRefusal } from './explain-signature.ts';
+import { readOwnersEntry, stateAsked, stateSigned, stateWithdrawn } from './owners-statements.ts';
 import type { ReleaseLog } from './release-log.ts';
 
 export type OwnersChain = {
@@ -37,26 +37,34 @@ export type OwnersPlace = {
   readonly nowMs: () => number;
 };
 
+/** After them nobody is asked for the payment. */
+const endEvents: ReadonlySet<ReleaseEntry['event']> = new Set(['paid', 'failed', 'cancel']);
+
 /** Largest signature that pool and platform take, bytes. */
 const maxSignatureBytes = 1_024;
 
 export function createOwnersDesk(place: OwnersPlace): OwnersDesk {
   const read = async (request: OwnersRequest): Promise<OwnersAnswer | undefined> => {
-    const entries = await (await place.openLog()).listOf(request.batch.key);
-    return readAnswer(request.id, entries);
+    try {
+      const entries = await (await place.openLog()).listOf(request.batch.key);
+      return readAnswer(request.id, entries);
+    } catch (cause) {
+      // The job waits until the log is restored: it may hold signatures, or a withdrawal.
+      throw isPoolError(cause) && cause.code === 'store_damaged'
+        ? new PoolError(cause.code, cause.message, { cause, retryable: true })
+        : cause;
+    }
   };
   return {
     async ask(request) {
       await assertContract(place, request);
-      const statement = serializeRequest(request);
-      await append(place, request, { event: 'owners-asked', by: 'agent', statement }, 'asked');
+      await append(place, request, { ...stateAsked(request), by: 'agent' }, 'asked');
     },
     read,
     async withdraw(request) {
       const answer = await read(request);
       if (answer?.state === 'waiting') {
-        const statement = JSON.stringify({ id: request.id });
-        const entry = { event: 'owners-withdrawn', by: 'agent', statement } as const;
+        const entry = { ...stateWithdrawn(request.id), by: 'agent' };
         await append(place, request, entry, 'withdrawn');
       }
       // A signature that came before the withdrawal stays one.
@@ -111,50 +119,19 @@ function findSettings({ chains }: OwnersPlace, chain: string): ChainContext['set
   return found.settings;
 }
 
-function serializeRequest({ data, ...request }: OwnersRequest): string {
-  const message = Object.entries(data.message).map(
-    ([name, value]) => [name, value.toString()] as const,
-  );
-  return JSON.stringify({ ...request, data: { ...data, message: Object.fromEntries(message) } });
-}
-
-/** Written by this module. What people are shown is compared with what they sign. */
-function parseRequest({ statement = '' }: ReleaseEntry): OwnersRequest {
-  const request = JSON.parse(statement) as OwnersRequest;
-  const { kind, data, digest, chainId, wallet, total, batch, deadline } = request;
-  const { message, domain } = data;
-  const agrees =
-    computeTypedDataDigest(data) === digest &&
-    domain.chainId === chainId &&
-    message['funder'] === wallet &&
-    (kind === 'void' ||
-      (message['total'] === total &&
-        message['token'] === batch.token &&
-        message['deadline'] === String(deadline)));
-  if (!agrees) {
-    throw new PoolError('store_damaged', 'the release log is damaged; restore it from a backup');
-  }
-  return request;
-}
-
-function readId({ statement = '{}' }: ReleaseEntry): unknown {
-  return (JSON.parse(statement) as { readonly id?: unknown }).id;
-}
-
+/** @param entries - of the key of the request */
 function readAnswer(id: string, entries: readonly ReleaseEntry[]): OwnersAnswer | undefined {
-  const own = entries.filter(({ event, ...rest }) =>
-    event.startsWith('owners-') ? readId({ event, ...rest }) === id : false,
-  );
+  const own = entries.flatMap((entry) => {
+    const read = readOwnersEntry(entry);
+    return read?.id === id ? [read] : [];
+  });
   if (own.length === 0) {
     return undefined;
   }
   const end = own.findIndex(({ event }) => event === 'owners-withdrawn');
   const counted = end === -1 ? own : own.slice(0, end);
   const signatures = counted
-    .filter(({ event }) => event === 'owners-signed')
-    .map(({ statement = '' }) =>
-      parseHex((JSON.parse(statement) as { readonly signature: unknown }).signature),
-    )
+    .flatMap((read) => (read.event === 'owners-signed' ? [read.signature] : []))
     .toReversed();
   if (signatures.length > 0) {
     return { state: 'signed', signatures };
@@ -172,23 +149,25 @@ export type OwnersView = {
   readonly amount: string;
 };
 
-/** The requests that were not withdrawn and whose deadline has not passed, oldest first. */
+/**
+ * The requests that were not withdrawn and whose deadline has not passed, those of the oldest payment first.
+ * @throws PoolError `store_damaged`
+ */
 export async function listOwnersRequests(place: OwnersPlace): Promise<readonly OwnersView[]> {
   const entries = await (await place.openLog()).listSince();
   const nowSeconds = place.nowMs() / 1_000;
-  const paid = new Set(
-    entries
-      .filter(({ event }) => event === 'paid' || event === 'failed' || event === 'cancel')
-      .map(({ key }) => key),
-  );
-  return entries
-    .filter(({ event, key }) => event === 'owners-asked' && !paid.has(key))
-    .flatMap((entry) => {
-      const request = parseRequest(entry);
-      const state = readAnswer(request.id, entries)?.state ?? 'waiting';
-      const isOver = state === 'withdrawn' || request.deadline <= nowSeconds;
-      return isOver ? [] : [{ ...describeRequest(place, request), state }];
-    });
+  return [...Map.groupBy(entries, ({ key }) => key).values()]
+    .filter((own) => !own.some(({ event }) => endEvents.has(event)))
+    .flatMap((own) =>
+      own.flatMap((entry) => {
+        const read = readOwnersEntry(entry);
+        if (read?.event !== 'owners-asked' || read.request.deadline <= nowSeconds) {
+          return [];
+        }
+        const state = readAnswer(read.id, own)?.state ?? 'waiting';
+        return state === 'withdrawn' ? [] : [{ ...describeRequest(place, read.request), state }];
+      }),
+    );
 }
 
 function describeRequest(place: OwnersPlace, request: OwnersRequest) {
@@ -236,8 +215,7 @@ export async function storeOwnersSignature(
     const verdict = await judge(place, request, signature);
     if (verdict === 'valid') {
       const id = canonicalDigest(['pool/v1/owners-signature', signature]);
-      const statement = JSON.stringify({ id: request.id, signature });
-      const entry = { event: 'owners-signed', by: by.slice(0, 128), statement } as const;
+      const entry = { ...stateSigned(request.id, signature), by: by.slice(0, 128) };
       await append(place, request, entry, id);
       return await assertKept(place, view);
     }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContractSignature, ContractVerdict } from '@pool/contracts';
 import type { Hex } from '@pool/core';
+import type { ReleaseEntry } from '@pool/policy';
 import { computeSafeMessageHash, createContractWalletSigner } from '@pool/signers';
 import { createKeyLock } from '@pool/wallet';
 import { afterEach, expect, it } from 'vitest';
@@ -190,3 +191,57 @@ it('lets another batch pass while it waits for the allowance of the wallet', asy
   expect(large.state()).toBe('done');
   expect(world.chain.funds).toBe(2);
 });
+
+it.each([
+  ['the request', 'owners-asked', '"count":3', '"count":4'],
+  ['its document', 'owners-asked', '"primaryType"', '"primary"'],
+  ['the types of its document', 'owners-asked', '"type":"address"', '"type":"adress"'],
+  ['the signatures', 'owners-signed', '"signature":"0x', '"signature":"'],
+  ['the withdrawal', 'owners-withdrawn', '{', ''],
+] as const)(
+  'signs nothing while %s in the log is damaged, and goes on after that',
+  async (...row) => {
+    const [, damaged, from, to] = row;
+    const { world, run, allow, store, place, log } = await setUp();
+    allow();
+    const job = await world.accept();
+    const whole = { listOf: log.listOf, listSince: log.listSince };
+    const damage = (entry: ReleaseEntry): ReleaseEntry =>
+      entry.event === damaged
+        ? { ...entry, statement: entry.statement?.replace(from, to) ?? '' }
+        : entry;
+    const breakLog = async (): Promise<void> => {
+      const [view] = await listOwnersRequests(place);
+      if (view !== undefined && damaged === 'owners-withdrawn') {
+        await createOwnersDesk(place).withdraw(view.request);
+      } else {
+        await store(first);
+      }
+      Object.assign(log, {
+        listOf: async (key: string) => (await whole.listOf(key)).map(damage),
+        listSince: async () => (await whole.listSince()).map(damage),
+      });
+    };
+    const look = async (): Promise<void> => {
+      expect(world.chain.funds).toBe(0);
+      for (const read of [listOwnersRequests(place), store(first)]) {
+        await expect(read).rejects.toMatchObject({
+          code: 'store_damaged',
+          message: expect.stringMatching(
+            /entry \d of the release log \(owners-[a-z]+, payment run-1\) is damaged.*restore the log/,
+          ),
+        });
+      }
+      Object.assign(log, whole);
+    };
+    const events = await run(job, [
+      [60, breakLog],
+      [600, look],
+    ]);
+    const retry = { kind: 'retry', stage: 'awaiting-approval', code: 'store_damaged' };
+    expect(events).toContainEqual(expect.objectContaining(retry));
+    const isWithdrawn = damaged === 'owners-withdrawn';
+    expect(job.record().error?.code).toBe(isWithdrawn ? 'signer_refused' : undefined);
+    expect(world.chain.funds).toBe(isWithdrawn ? 0 : 1);
+  },
+);
