@@ -15,6 +15,7 @@ import { createSessions, type Session } from './access/sessions.ts';
 import { addBooksRoutes } from './books-routes.ts';
 import { addDraftRoutes } from './draft-routes.ts';
 import { addHolderRoutes } from './holder-routes.ts';
+import { addOwnersRoutes } from './owners-routes.ts';
 import { assets } from './pages/assets.ts';
 import { placeOf, root } from './pages/layout.ts';
 import { renderEnded, renderLogin, renderProblem } from './pages/login.ts';
@@ -77,6 +78,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   addRunRoutes(app, deps, work);
   addBooksRoutes(app, deps, work.drafts);
   addReleaseRoutes(app, deps);
+  addOwnersRoutes(app, deps);
   addScheduleRoutes(app, deps);
   addHolderRoutes(app, deps);
   app.all('*', () => {

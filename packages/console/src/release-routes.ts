@@ -10,21 +10,24 @@ import { verifyReleaseLog } from '@pool/policy';
 import type { ConsoleApp, ConsoleContext, ConsoleDeps, Form } from './access/ports.ts';
 import { placeOf } from './pages/layout.ts';
 import { nameRequest, renderBatch, renderReleaseLog, renderReleases } from './pages/releases.ts';
+import { listAsked } from './runs/owners.ts';
 import { listWaiting } from './runs/releases.ts';
 
 /** In errors. */
 const answerName = 'the signed answer';
 
-export function addReleaseRoutes(app: ConsoleApp, { payer, releases }: ConsoleDeps): void {
+export function addReleaseRoutes(app: ConsoleApp, { payer, releases, owners }: ConsoleDeps): void {
   app.get('/:place/releases', async (c) => {
     const views = releases && (await listWaiting(releases, payer));
+    const asked = owners && (await listAsked(owners, payer));
     const stored = Number(c.req.query('stored') ?? 0);
-    return c.html(renderReleases(c.get('session'), views, stored));
+    const isSigned = c.req.query('signed') !== undefined;
+    return c.html(renderReleases(c.get('session'), { views, asked, stored, isSigned }));
   });
 
   app.post('/:place/releases', async (c) => {
     const words = parseAnswer(
-      parseStrictJson(await readAnswer(c.get('form')), answerName),
+      parseStrictJson(await readAnswer(c.get('form'), 'the answer'), answerName),
       answerName,
     );
     await storeWords(words, await listWaiting(open(), payer), open());
@@ -80,20 +83,20 @@ export function addReleaseRoutes(app: ConsoleApp, { payer, releases }: ConsoleDe
   }
 }
 
-/** @throws PoolError `invalid_request` */
-async function readAnswer({ file, text }: Form): Promise<string> {
+/** @param what - for messages. @throws PoolError `invalid_request` */
+export async function readAnswer({ file, text }: Form, what: string): Promise<string> {
   const hasFile = file instanceof File && file.size > 0;
   const pasted = typeof text === 'string' ? text.trim() : '';
   if (hasFile === (pasted !== '')) {
     throw new PoolError(
       'invalid_request',
-      'give the file of the answer, or paste it, and not both',
+      `give the file of ${what}, or paste the text, and not both`,
     );
   }
   return hasFile ? await file.text() : pasted;
 }
 
-function answerFile(c: ConsoleContext, name: string, text: string): Response {
+export function answerFile(c: ConsoleContext, name: string, text: string): Response {
   return c.body(text, 200, {
     'content-type': 'application/json; charset=utf-8',
     'content-disposition': `attachment; filename="${name}"`,

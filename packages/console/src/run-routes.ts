@@ -19,6 +19,7 @@ import { renderNewRun } from './pages/new-run.ts';
 import { type RunReleases, renderRun } from './pages/run.ts';
 import { pathOfRun, type RunFilter, renderRunList } from './pages/run-list.ts';
 import type { Draft, Drafts } from './runs/drafts.ts';
+import { listAsked } from './runs/owners.ts';
 import type { Payments } from './runs/payments.ts';
 import { listWaiting } from './runs/releases.ts';
 import { createPlan, readDraft } from './runs/review.ts';
@@ -29,7 +30,7 @@ const maxListed = 100;
 
 export function addRunRoutes(
   app: ConsoleApp,
-  { payer, releases }: ConsoleDeps,
+  { payer, releases, owners }: ConsoleDeps,
   { drafts, payments }: { readonly drafts: Drafts; readonly payments: Payments },
 ): void {
   app.get('/:place/', async (c) => {
@@ -111,12 +112,16 @@ export function addRunRoutes(
   }
 
   async function readReleases({ parts }: PayRunView): Promise<RunReleases> {
+    const asked = (await listAsked(owners, payer)).filter(({ request }) =>
+      parts.some(({ key }) => key === request.batch.key),
+    );
     if (releases === undefined) {
-      return { prepared: [], entries: [] };
+      return { prepared: [], entries: [], asked };
     }
     const prepared = await listWaiting(releases, payer);
     const entries = await Promise.all(parts.map(({ key }) => releases.log.listOf(key)));
     return {
+      asked,
       prepared: prepared.filter(({ batch }) => parts.some(({ key }) => key === batch.key)),
       entries: entries.flat().toSorted((one, other) => one.number - other.number),
     };

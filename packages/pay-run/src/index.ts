@@ -128,6 +128,7 @@ export type {
   Terminal,
 } from './ports.ts';
 export {
+  formatOwnersRequests,
   importOwnersSignature,
   listOwners,
   parseOwnersSignature,

@@ -24,7 +24,11 @@ export function addConsole(
     config,
     loopbackToken,
     releases,
-  }: { readonly config: Config; readonly loopbackToken: Secret } & Pick<ConsoleDeps, 'releases'>,
+    owners,
+  }: { readonly config: Config; readonly loopbackToken: Secret } & Pick<
+    ConsoleDeps,
+    'releases' | 'owners'
+  >,
 ): () => Promise<void> {
   const { balanceToken, tokenSymbol } = config.holder;
   const send = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
@@ -42,7 +46,7 @@ export function addConsole(
       withChecks: (work) => withLocalChecks(config, work),
       invitations: { find: (text) => findPeople(config.home, text) },
     },
-    releases,
+    ...{ releases, owners },
     openDisclosures: (paid) =>
       openDisclosures(config, paid, { days: defaultDays, withMemos: false }),
     holder: balanceToken && {

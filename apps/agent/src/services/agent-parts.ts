@@ -23,6 +23,7 @@ import {
   findOutages,
   type GateSource,
   type OwnersChain,
+  type OwnersPlace,
   type PaidKeys,
   type Probe,
   probeTimeoutMs,
@@ -50,6 +51,8 @@ export type AgentParts = {
   readonly edge: EdgeClient;
   readonly gates: GateSource;
   readonly funder: FunderPort | undefined;
+  /** Where the owners of the contract wallet that pays are asked. */
+  readonly owners: OwnersPlace | undefined;
   /** Signers outside this process, and the approve process. */
   readonly custody: readonly CustodyProbe[];
   /** The probes of readiness, except the accelerator's. */
@@ -106,6 +109,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
     edge,
     gates,
     funder,
+    owners: desk?.place,
     custody: listCustodyProbes(config, () => chainsFile),
     probes: {
       ...createProbes(gates, createSignerProbe(config, chainsFile), needsGate(config)),

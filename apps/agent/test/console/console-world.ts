@@ -20,13 +20,16 @@ export function openTestConsole({
   pollMs = 1,
   chains = {},
   releases,
+  owners,
   openDisclosures,
   holder,
   jobs = { url: 'memory:' },
   nowMs,
   ...options
 }: Parameters<typeof createTestPayRun>[0] &
-  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures' | 'holder' | 'nowMs'>> & {
+  Partial<
+    Pick<ConsoleDeps, 'pollMs' | 'releases' | 'owners' | 'openDisclosures' | 'holder' | 'nowMs'>
+  > & {
     readonly chains?: object;
     readonly jobs?: ConsoleDeps['payer']['ledger']['jobs'];
   } = {}) {
@@ -62,7 +65,7 @@ export function openTestConsole({
     }),
   };
   const pages = createConsole({
-    ...{ payer, releases, openDisclosures, holder, pollMs },
+    ...{ payer, releases, owners, openDisclosures, holder, pollMs },
     ...(nowMs === undefined ? {} : { nowMs }),
     monotonicMs: () => clock.monotonicMs,
   });

@@ -40,6 +40,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.6rem; border: 
 th, td { overflow-wrap: normal; }
 td.code { overflow-wrap: anywhere; min-width: 12rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.whole { user-select: all; }
 .code { font-family: ui-monospace, monospace; font-size: 0.9rem; }
 button, .button { font: inherit; display: inline-block; min-height: 2.75rem; padding: 0.5rem 1rem; border: 1px solid var(--main); border-radius: 0.4rem; background: var(--main); color: var(--on-main); text-decoration: none; cursor: pointer; }
 button.plain { background: none; color: var(--main); }

@@ -5,28 +5,43 @@
  * @module
  */
 import { formatTokenAmount } from '@pool/core';
-import type { PreparedBatchView } from '@pool/operations';
+import type { OwnersView, PreparedBatchView } from '@pool/operations';
 import { formatAmount, formatMinute, type Payer } from '@pool/pay-run';
 import type { ReleaseEntry, ReleasePolicy, verifyReleaseLog } from '@pool/policy';
 import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
+import { renderOwners } from './owners.ts';
 
 /** Of one table. The file has all. */
 const maxShown = 500;
 
-/** @param views - undefined: the agent has no policy. @param stored - words that were just imported */
+export type ReleasesPage = {
+  /** Undefined: the agent has no policy. */
+  readonly views: readonly PreparedBatchView[] | undefined;
+  /** Of the owners of a contract wallet. Undefined: none pays. */
+  readonly asked: readonly OwnersView[] | undefined;
+  /** Words that were just imported. */
+  readonly stored: number;
+  /** Signatures of owners were just imported. */
+  readonly isSigned: boolean;
+};
+
 export function renderReleases(
   session: Session,
-  views: readonly PreparedBatchView[] | undefined,
-  stored: number,
+  { views, asked, stored, isSigned }: ReleasesPage,
 ): Html {
   const title = 'Releases';
+  const signed = isSigned
+    ? html`<div class="warning" role="status"><p>The signatures of the owners were stored. The agent goes on within seconds. A payment also needs the allowance of the wallet: the page of the pay run shows the call.</p></div>`
+    : '';
+  const owners = asked === undefined ? '' : renderOwners(session, asked);
   if (views === undefined) {
     return renderPage({
       title,
       session,
-      body: html`<p>This agent has no release policy, so no payment waits for a second person. Its administrator sets DISBURSE_RELEASE_POLICY.</p>`,
+      body: html`${signed}<p>This agent has no release policy, so no payment waits for a second person. Its administrator sets DISBURSE_RELEASE_POLICY.</p>
+${owners}`,
     });
   }
   const place = placeOf(session);
@@ -42,8 +57,9 @@ export function renderReleases(
   return renderPage({
     title,
     session,
-    body: html`${stored > 0 ? html`<div class="warning" role="status"><p>${stored} signed ${stored === 1 ? 'word was' : 'words were'} stored. A batch that is released is paid within seconds.</p></div>` : ''}
+    body: html`${signed}${stored > 0 ? html`<div class="warning" role="status"><p>${stored} signed ${stored === 1 ? 'word was' : 'words were'} stored. A batch that is released is paid within seconds.</p></div>` : ''}
 ${rows.length === 0 ? html`<p>No prepared payment waits for people.</p>` : renderTable('Prepared payments, the oldest first', ['Payment', 'Amount', 'People', 'Release', 'Until'], rows)}
+${owners}
 <h2>Bring back a signed answer</h2>
 <p>The file that "disburse-agent release sign" or "release deny" wrote. It has no key and no recipient, and counts for exactly what was signed.</p>
 <form method="post" action="${place}/releases" enctype="multipart/form-data">

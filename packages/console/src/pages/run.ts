@@ -4,7 +4,7 @@
  * @module
  */
 import { type DisbursementJob, formatTokenAmount } from '@pool/core';
-import type { PreparedBatchView } from '@pool/operations';
+import type { OwnersView, PreparedBatchView } from '@pool/operations';
 import {
   formatAmount,
   formatMinute,
@@ -22,6 +22,7 @@ import type { Draft } from '../runs/drafts.ts';
 import { listFailed } from '../runs/review.ts';
 import { describeStanding, summarizeRun } from '../runs/standing.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
+import { renderAsked } from './owners.ts';
 import { describeRelease, pathOfBatch, renderEntries } from './releases.ts';
 import { pathOfRun } from './run-list.ts';
 
@@ -45,6 +46,8 @@ export type RunPage = {
 export type RunReleases = {
   /** Its prepared batches. */
   readonly prepared: readonly PreparedBatchView[];
+  /** What the owners of a contract wallet are asked about its parts. */
+  readonly asked: readonly OwnersView[];
   /** Of its parts, oldest first. */
   readonly entries: readonly ReleaseEntry[];
 };
@@ -78,11 +81,13 @@ ${renderDownloads(session, page)}`,
 }
 
 /** Apart from the stages, so that its links keep the focus while the seconds change. */
-function renderWaiting(session: Session, { prepared }: RunReleases): Html | '' {
-  return prepared.length === 0
-    ? ''
-    : html`<h2>Release by a second person</h2>
+function renderWaiting(session: Session, { prepared, asked }: RunReleases): Html {
+  const people =
+    prepared.length === 0
+      ? ''
+      : html`<h2>Release by a second person</h2>
 <ul>${prepared.map((view) => html`<li><a href="${pathOfBatch(session, view)}">${formatTokenAmount(BigInt(view.batch.total), view.batch)} to ${view.batch.count} people</a>: ${describeRelease(view)}</li>`)}</ul>`;
+  return html`${people}${renderAsked(session, asked)}`;
 }
 
 function renderActions(session: Session, { view, stop, draft }: RunPage): Html {

@@ -25,18 +25,24 @@ export async function listOwners(
   options: { readonly out?: string; readonly json?: boolean },
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
-  const requests = (await listOwnersRequests(place)).map(toDocument);
-  const text = JSON.stringify({ format: 'pool/owners-request/1', requests }, null, 2);
+  const views = await listOwnersRequests(place);
+  const text = formatOwnersRequests(views);
   if (options.out !== undefined) {
-    writeNewFile(options.out, `${text}\n`);
-    out(`${options.out}: ${requests.length} request(s); they hold totals, and no recipient`);
+    writeNewFile(options.out, text);
+    out(`${options.out}: ${views.length} request(s); they hold totals, and no recipient`);
   } else if (options.json === true) {
-    out(text);
+    out(text.trimEnd());
   } else {
-    const lines = requests.map(describe);
+    const lines = views.map(toDocument).map(describe);
     out(lines.join('\n\n') || 'nothing waits for the owners of a contract wallet');
   }
   return exitCodes.ok;
+}
+
+/** The file that the owners are given. It holds totals, and no recipient. */
+export function formatOwnersRequests(views: readonly OwnersView[]): string {
+  const content = { format: 'pool/owners-request/1', requests: views.map(toDocument) };
+  return `${JSON.stringify(content, null, 2)}\n`;
 }
 
 /** All numbers as text, so that a wallet reads them as they are. */
