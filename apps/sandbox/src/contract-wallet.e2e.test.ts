@@ -50,6 +50,31 @@ describe('a contract wallet that pays', () => {
     writeFileSync(file, text);
     return (await run(agent, 'import', file)).code;
   };
+  /** As a browser on the agent's machine does. */
+  const openConsole = async (agent: Agent, path: string) => {
+    const environment = { ...agent.environment, ...shared };
+    const { stdout } = await runAgentCommand({ environment }, ['console']);
+    const [login = ''] = /http:\S+/.exec(stdout) ?? [];
+    const { origin } = new URL(login);
+    const init = { redirect: 'manual', method: 'POST' } as const;
+    const opened = await fetch(`${origin}/console/login`, {
+      ...{ ...init, headers: { origin } },
+      body: new URLSearchParams({ token: login.split('/').at(-1) ?? '' }),
+    });
+    const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
+    const url = `${origin}${opened.headers.get('location')}${path}`;
+    const page = await (await fetch(url, { headers: { cookie } })).text();
+    return {
+      page,
+      async giveFile(text: string) {
+        const body = new FormData();
+        body.set('form', /name="form" value="([^"]+)"/.exec(page)?.[1] ?? '');
+        body.set('file', new File([text], 'owners.txt'));
+        const answer = await fetch(url, { ...init, headers: { origin, cookie }, body });
+        return [answer.status, await answer.text()] as const;
+      },
+    };
+  };
   const release = async (key: string): Promise<void> => {
     const request = join(stack.directory, `${key}-request.json`);
     const answer = join(stack.directory, `${key}-answer.json`);
@@ -125,7 +150,7 @@ describe('a contract wallet that pays', () => {
     await agents[0].process.kill();
     const [asked] = await readRequests(agents[1]);
     expect(asked).toMatchObject({ key, state: 'waiting' });
-    const { digest = '' } = asked ?? {};
+    const { digest = '', safeMessageHash } = asked ?? {};
     for (const text of [
       sign([first], digest),
       sign([first, second], digest, 1),
@@ -135,9 +160,14 @@ describe('a contract wallet that pays', () => {
       expect(await importText(agents[1], text)).toBe(2);
     }
     agents[0] = await agents[0].restart(shared);
-    for (const agent of agents) {
-      expect(await importText(agent, sign([third, first], digest))).toBe(0);
-    }
+    const console = await openConsole(agents[0], `releases/owners/${safeMessageHash}`);
+    expect(console.page).toContain('<dd>0.0001 USDC (100 base units)</dd>');
+    expect(await console.giveFile(sign([third], digest))).toEqual([
+      400,
+      expect.stringContaining('1 of its owners signed, and 2 must'),
+    ]);
+    expect(await console.giveFile(sign([third, first], digest))).toEqual([303, '']);
+    expect(await importText(agents[1], sign([third, first], digest))).toBe(0);
     await approve(key);
     const job = await clientOf(agents[0]).waitForJob(key);
     expect(job).toMatchObject({ state: 'done', result: { status: 'completed' } });

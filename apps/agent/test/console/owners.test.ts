@@ -1,80 +1,17 @@
-// The pages about what the owners of a contract wallet sign. The contract is fake here; a real one is in apps/sandbox.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// The pages about what the owners of a contract wallet sign.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConsoleDeps } from '@pool/console';
-import {
-  bigintToHex32,
-  computeFundAuthorizationData,
-  computeTypedDataDigest,
-  computeVoidBatchData,
-  type Hex,
-  PoolError,
-  parseEvmAddress,
-  parseField,
-  parseHex32,
-} from '@pool/core';
-import { createOwnersDesk, openReleaseLog } from '@pool/operations';
+import { PoolError } from '@pool/core';
 import { listOwners } from '@pool/pay-run';
-import { computeSafeMessageHash } from '@pool/signers';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { openTestConsole } from './console-world.ts';
+import { contractWallet, createFakeOwners, ownersSignature } from './fake-owners.ts';
 
-const wallet = parseEvmAddress('0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0');
-const pool = parseEvmAddress('0xe7f1725e7734ce288f8367e1bb143e90bb3f0512');
-const token = parseEvmAddress('0x5fbdb2315678afecb367f032d93f642f64180aa3');
-const chainId = 31337;
-const signature: Hex = `0x${'11'.repeat(130)}`;
-const toField = (value: bigint) => parseField(bigintToHex32(value));
 const silent = { out: () => undefined };
 
 async function open() {
-  const home = mkdtempSync(join(tmpdir(), 'owners-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const log = await openReleaseLog({ home, jobs: { url: 'memory:' } });
-  onTestFinished(() => log.close());
-  /** What the fake contract accepts, or why it does not answer. */
-  const contract = { accepts: signature, outage: undefined as PoolError | undefined };
-  const chain = {
-    async checkContractSignature({ signature: given }: { readonly signature: Hex }) {
-      if (contract.outage !== undefined) {
-        throw contract.outage;
-      }
-      return given === contract.accepts ? ('valid' as const) : ('invalid' as const);
-    },
-    fetchOwners: async () => undefined,
-  };
-  const settings = { chainId, tokens: { USDC: { address: token, decimals: 6 } } };
-  const owners = {
-    openLog: async () => log,
-    chains: new Map([['anvil', { settings, chain }]]),
-    nowMs: Date.now,
-  } as unknown as NonNullable<ConsoleDeps['owners']>;
-  const console = openTestConsole({ people: 2, owners });
-  const desk = createOwnersDesk(owners);
-  const deadline = Math.floor(Date.now() / 1_000) + 3_600;
-  async function ask(key: string, kind: 'fund-authorization' | 'void' = 'fund-authorization') {
-    const batchNonce = toField(BigInt(key.length) + 7n);
-    const authorization = {
-      ...{ funder: wallet, token, total: 2_500_000n, batchRoot: toField(1n), batchNonce },
-      sealedNotesHash: parseHex32(`0x${'22'.repeat(32)}`),
-      deadline: BigInt(deadline),
-    };
-    const data =
-      kind === 'void'
-        ? computeVoidBatchData(chainId, pool, wallet, batchNonce)
-        : computeFundAuthorizationData(chainId, pool, authorization);
-    const digest = computeTypedDataDigest(data);
-    const batch = { key, chain: 'anvil', token };
-    await desk.ask({
-      ...{ id: `${key} ${kind}`, kind, wallet, chainId, batch, digest, data },
-      ...{ total: '2500000', count: 2, deadline },
-    });
-    return { digest, hash: computeSafeMessageHash(chainId, wallet, digest) };
-  }
-  const signed = async () =>
-    (await log.listSince()).filter(({ event }) => event === 'owners-signed');
-  return { home, console, contract, owners, ask, log, signed, deadline };
+  const world = await createFakeOwners();
+  return { ...world, console: openTestConsole({ people: 2, owners: world.owners }) };
 }
 
 it('shows what the owners sign, and gives them the file of "release owners"', async () => {
@@ -88,7 +25,14 @@ it('shows what the owners sign, and gives them the file of "release owners"', as
   const page = await read(`releases/owners/${hash}`);
   const until = new Date(deadline * 1_000).toISOString().slice(0, 16).replace('T', ' ');
   for (const text of [
-    ...[digest, hash, wallet, 'june', '<dd>payment</dd>', '<dd>2.5 USDC (2500000 base units)</dd>'],
+    ...[
+      digest,
+      hash,
+      contractWallet,
+      'june',
+      '<dd>payment</dd>',
+      '<dd>2.5 USDC (2500000 base units)</dd>',
+    ],
     ...['<dd>2</dd>', '<dd>anvil, chain id 31337</dd>', `<dd>${until} UTC</dd>`],
   ]) {
     expect(page).toContain(text);
@@ -105,8 +49,13 @@ it('takes their signatures as hex or as a message of Safe, once', async () => {
   const { console, ask, signed } = await open();
   const { submit, read, place } = await console.login();
   const { hash } = await ask('june');
-  const message = { safe: wallet, messageHash: hash, preparedSignature: signature, origin: 'x' };
-  for (const text of [signature, `${signature.toUpperCase().replace('0X', '0x')}\n`]) {
+  const message = {
+    safe: contractWallet,
+    messageHash: hash,
+    preparedSignature: ownersSignature,
+    origin: 'x',
+  };
+  for (const text of [ownersSignature, `${ownersSignature.toUpperCase().replace('0X', '0x')}\n`]) {
     const stored = await submit(`releases/owners/${hash}`, { text });
     expect([stored.status, stored.headers.get('location')]).toEqual([
       303,
@@ -133,7 +82,11 @@ it('says beside the form why signatures do not count, and keeps what was given',
     ['', 400, /give the file of the signatures, or paste the text/],
     ['{"confirmations":[]}', 400, /no signature of an owner yet/],
     ['{"format":"pool/release-answer/1","releases":[]}', 400, /import the answer of a person/],
-    [JSON.stringify({ messageHash: other, preparedSignature: signature }), 400, /another message/],
+    [
+      JSON.stringify({ messageHash: other, preparedSignature: ownersSignature }),
+      400,
+      /another message/,
+    ],
   ];
   const give = async (text: string, status: number, message: RegExp): Promise<void> => {
     const refused = await submit(`releases/owners/${hash}`, { text });
@@ -148,7 +101,7 @@ it('says beside the form why signatures do not count, and keeps what was given',
     await give(text, status, message);
   }
   contract.outage = outage;
-  await give(signature, 503, /the node is away/);
+  await give(ownersSignature, 503, /the node is away/);
   expect(await signed()).toEqual([]);
 });
 
@@ -164,7 +117,7 @@ it('takes signatures from a form of the session only', async () => {
     [{}, { cookie }],
     [{ form }, {}],
   ] as const) {
-    const answer = await console.post(path, { text: signature, ...fields }, headers);
+    const answer = await console.post(path, { text: ownersSignature, ...fields }, headers);
     expect([401, 403]).toContain(answer.status);
   }
   expect(await signed()).toEqual([]);

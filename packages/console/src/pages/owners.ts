@@ -83,7 +83,7 @@ export function renderOwnersRequest(session: Session, view: OwnersView, refusal?
 <h2>How the owners sign</h2>
 <ol>
 <li><a href="${path}/request.json" download="${nameFile(safeMessageHash)}">Download the request</a>, with the typed data. It holds totals, and no recipient.</li>
-<li>Each owner compares amount, people and end, and signs the SafeMessage of the digest in the application of the wallet.</li>
+<li>Each owner compares amount, people and end. In the application of a Safe they sign the digest as a message, and compare the hash that it shows with the one that is here.</li>
 <li>Give their signatures here. The contract decides whether they count.${request.kind === 'void' ? '' : ' The wallet must also give the allowance on chain: the page of the pay run shows the call.'}</li>
 </ol>
 <h2>Signatures of the owners</h2>
