@@ -9,7 +9,7 @@ import { html } from 'hono/html';
 import type { Session } from '../access/sessions.ts';
 import { type Html, placeOf, renderFormToken, renderPage, renderTable } from './layout.ts';
 
-export const ownersHeading = 'Signatures of the owners of the contract wallet';
+const ownersHeading = 'Signatures of the owners of the contract wallet';
 
 /** @param views - oldest first */
 export function renderOwners(session: Session, views: readonly OwnersView[]): Html {
@@ -36,7 +36,7 @@ export function renderAsked(session: Session, views: readonly OwnersView[]): Htm
 <ul>${views.map((view) => html`<li><a href="${pathOfRequest(session, view)}">${nameKind(view)}: ${view.amount} to ${view.request.count} people</a>: ${nameState(view)}, until ${formatUntil(view)}</li>`)}</ul>`;
 }
 
-export function pathOfRequest(session: Session, { safeMessageHash }: OwnersView): string {
+function pathOfRequest(session: Session, { safeMessageHash }: OwnersView): string {
   return `${placeOf(session)}/releases/owners/${safeMessageHash}`;
 }
 
