@@ -29,7 +29,6 @@ export const ownersSignature: Hex = `0x${'11'.repeat(130)}`;
 const pool = parseEvmAddress('0xe7f1725e7734ce288f8367e1bb143e90bb3f0512');
 const token = parseEvmAddress('0x5fbdb2315678afecb367f032d93f642f64180aa3');
 const chainId = 31337;
-const toField = (value: bigint) => parseField(bigintToHex32(value));
 
 export async function createFakeOwners() {
   const home = mkdtempSync(join(tmpdir(), 'owners-'));
@@ -56,9 +55,15 @@ export async function createFakeOwners() {
   const desk = createOwnersDesk(owners);
   const deadline = Math.floor(Date.now() / 1_000) + 3_600;
   async function ask(key: string, kind: 'fund-authorization' | 'void' = 'fund-authorization') {
-    const batchNonce = toField(BigInt(key.length) + 7n);
+    const batchNonce = parseField(bigintToHex32(BigInt(key.length) + 7n));
     const authorization = {
-      ...{ funder: contractWallet, token, total: 2_500_000n, batchRoot: toField(1n), batchNonce },
+      ...{
+        funder: contractWallet,
+        token,
+        total: 2_500_000n,
+        batchRoot: parseField(bigintToHex32(1n)),
+        batchNonce,
+      },
       sealedNotesHash: parseHex32(`0x${'22'.repeat(32)}`),
       deadline: BigInt(deadline),
     };
