@@ -23,12 +23,12 @@ export function addHolderRoutes(app: ConsoleApp, { holder }: Pick<ConsoleDeps, '
         'this agent has no key that reads the balance of its holder: DISBURSE_BALANCE_TOKEN is not set',
       );
     }
-    const { client, token } = holder;
+    const { client, token, readLabels } = holder;
     const [balance, history] = [
       await client.balance(token),
       await client.history(token, rangeOf(month)),
     ];
-    return { balance, history };
+    return { balance, history, labels: readLabels() };
   }
 
   function begin(month: string): Promise<HolderReport> {

@@ -8,6 +8,7 @@ import { type ConsoleDeps, createConsole } from '@pool/console';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { createAgentClient, createHolderClient, urlOf } from '@pool/pay-run';
+import { readLabels } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { defaultDays, openDisclosures } from '../services/payslip-disclosures.ts';
@@ -52,6 +53,7 @@ export function addConsole(
     holder: balanceToken && {
       client: createHolderClient(urlOf(config), balanceToken, send),
       token: tokenSymbol,
+      readLabels: () => readLabels(config.home),
     },
     monotonicMs: () => performance.now(),
   });

@@ -17,7 +17,19 @@ const entries = [
     ...{ kind: 'send', id: '2', ...place, balance: '1000000', spent: '2500000' },
     ...{ change: '1000000', fee: '0', amount: '1500000', address: '0xabc' },
   },
+  {
+    ...{ kind: 'transfer', id: '3', ...place, balance: '250000', spent: '1000000' },
+    ...{ change: '250000', fee: '0', amount: '750000' },
+    payees: [
+      { walletPub: '0x02aa', amount: '500000' },
+      { walletPub: '0x02bb', amount: '250000' },
+    ],
+  },
 ];
+
+function readLabels(): ReadonlyMap<string, string> {
+  return new Map([['0x02aa', 'ben']]);
+}
 
 /** `ranges` is what it was asked for. */
 export function createFakeReader(changes: Partial<Client> = {}) {
@@ -35,5 +47,5 @@ export function createFakeReader(changes: Partial<Client> = {}) {
     progress: async () => ({ isRunning: true, blocks: { read: 7, total: 90 }, notes: 0 }),
     ...changes,
   };
-  return { ranges, holder: { token: 'USDC', client: fake as never as Client } };
+  return { ranges, holder: { token: 'USDC', client: fake as never as Client, readLabels } };
 }

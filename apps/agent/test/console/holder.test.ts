@@ -13,6 +13,8 @@ it('shows balance and history of a month in tokens, with what strangers wrote as
   expect(page).toContain('0.25 USDC, part of that sum');
   // The newest first.
   expect(page).toMatch(/-1\.5 USDC[\s\S]*0xabc[\s\S]*2\.5 USDC[\s\S]*&lt;b&gt;May/);
+  // A contact by its label, anybody else by W.
+  expect(page).toContain('0.5 USDC to @ben (0x02aa); 0.25 USDC to 0x02bb<');
   expect(page).toContain('There is more');
   expect((await get('holder?month=2026-13')).status).toBe(400);
 });

@@ -37,6 +37,8 @@ export type Holder = {
   readonly client: Pick<HolderClient, 'balance' | 'history' | 'progress'>;
   /** Symbol. */
   readonly token: string;
+  /** Labels of contacts by W. Read for each page. */
+  readonly readLabels: () => ReadonlyMap<string, string>;
 };
 
 export type Disclosures = Pick<ReceiptsInput, 'payer' | 'disclose'> & { close(): void };

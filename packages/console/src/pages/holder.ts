@@ -12,6 +12,8 @@ import { type Html, placeOf, renderPage, renderTable } from './layout.ts';
 export type HolderReport = {
   readonly balance: Awaited<ReturnType<HolderClient['balance']>>;
   readonly history: Awaited<ReturnType<HolderClient['history']>>;
+  /** Of contacts, by W. */
+  readonly labels: ReadonlyMap<string, string>;
 };
 
 type Entry = HolderReport['history']['entries'][number];
@@ -30,7 +32,7 @@ export function renderReading(session: Session, progress: Progress | undefined):
 
 export function renderHolder(
   session: Session,
-  { balance, history, month }: HolderReport & { readonly month: string },
+  { balance, history, labels, month }: HolderReport & { readonly month: string },
 ): Html {
   const { symbol, decimals, entries, more } = history;
   const show = (amount: string): string => formatTokenAmount(BigInt(amount), { symbol, decimals });
@@ -40,7 +42,7 @@ export function renderHolder(
 <td>${nameKind(entry)}</td>
 <td class="number">${describeAmount(entry, show)}</td>
 <td class="number">${show(entry.balance)}</td>
-<td class="code">${describeOther(entry, show)}</td>
+<td class="code">${describeOther(entry, show, labels)}</td>
 <td class="code">${entry.txHash}</td>
 </tr>`,
   );
@@ -91,13 +93,20 @@ function describeAmount(entry: Entry, show: (amount: string) => string): string 
 }
 
 /** A memo is the text of a stranger. */
-function describeOther(entry: Entry, show: (amount: string) => string): string {
+function describeOther(
+  entry: Entry,
+  show: (amount: string) => string,
+  labels: HolderReport['labels'],
+): string {
   switch (entry.kind) {
     case 'received':
       return entry.memo ?? '';
     case 'transfer':
       return (entry.payees ?? [])
-        .map(({ walletPub, amount }) => `${show(amount)} to ${walletPub}`)
+        .map(({ walletPub, amount }) => {
+          const label = labels.get(walletPub);
+          return `${show(amount)} to ${label === undefined ? walletPub : `@${label} (${walletPub})`}`;
+        })
         .join('; ');
     case 'send':
       return entry.address;
