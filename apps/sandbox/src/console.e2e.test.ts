@@ -1,6 +1,6 @@
 // A payroll clerk's path through the console of a real agent, in a real browser on a phone: forty people with six defects, a closed tab, a
-// second person's release, a payment that happens once, payslips, and the next month. Every page is without findings of axe-core, under the
-// policy of the console, without a request to another origin.
+// second person's release, a payment that happens once, payslips, a part that fails and is sent again in the next month, and what a payee has.
+// Every page is without findings of axe-core, under the policy of the console, without a request to another origin.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { hasBrowser, inspectView, openBrowser, openPage, press } from '@pool/tes
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainKey } from './chain/local-chain.ts';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
+import { startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
 
@@ -77,8 +78,8 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
   });
 
   /** A browser that has no session, with a login of its own. */
-  async function openConsole(): Promise<Page> {
-    const printed = await run(['console', '--json'], stack.agent.environment);
+  async function openConsole({ environment } = stack.agent): Promise<Page> {
+    const printed = await run(['console', '--json'], environment);
     const { url } = JSON.parse(printed) as { readonly url: string };
     const opened = await openPage(browser, url);
     const { page } = opened;
@@ -128,26 +129,42 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
     return path;
   }
 
-  /** From the page of a payment that waits for its release, until all parts are paid. Each is signed on another machine. */
+  /** From the page of a payment that waits for its release. It is signed on another machine. */
+  async function answerPart(
+    page: Page,
+    answered: {
+      readonly verb: 'sign' | 'deny';
+      readonly people: number;
+      readonly name: string;
+      /** The pages on the way are looked at. */
+      readonly isLooked?: boolean;
+      readonly picture?: string | undefined;
+    },
+  ): Promise<void> {
+    const { verb, people, name, isLooked = false, picture } = answered;
+    await page.getByRole('link', { name: `USDC to ${people} people` }).click();
+    await (isLooked
+      ? look(page, 'What is released', picture)
+      : page.getByRole('heading', { name: 'What is released' }).waitFor());
+    const request = await download(page, () =>
+      page.getByRole('link', { name: 'Download the request' }).click(),
+    );
+    const answer = join(folder, `${name}.json`);
+    await run(['release', verb, request, '--key-file', 'ben.pem', '--out', answer]);
+    await page.getByRole('link', { name: 'Releases' }).click();
+    if (isLooked) {
+      await look(page, 'Releases');
+    }
+    await page.getByLabel('File of the answer').setInputFiles(answer);
+    await press(page, 'Import the answer');
+    await page.getByText('1 signed word was stored').waitFor();
+  }
+
+  /** Until all parts are paid. */
   async function releaseParts(page: Page, label: string, picture?: string): Promise<void> {
     for (const [index, people] of [14, 13, 13].entries()) {
-      await page.getByRole('link', { name: `USDC to ${people} people` }).click();
-      const isFirst = index === 0;
-      await (isFirst
-        ? look(page, 'What is released', picture)
-        : page.getByRole('heading', { name: 'What is released' }).waitFor());
-      const request = await download(page, () =>
-        page.getByRole('link', { name: 'Download the request' }).click(),
-      );
-      const answer = join(folder, `answer-${label}-${index}.json`);
-      await run(['release', 'sign', request, '--key-file', 'ben.pem', '--out', answer]);
-      await page.getByRole('link', { name: 'Releases' }).click();
-      if (isFirst) {
-        await look(page, 'Releases');
-      }
-      await page.getByLabel('File of the answer').setInputFiles(answer);
-      await press(page, 'Import the answer');
-      await page.getByText('1 signed word was stored').waitFor();
+      const name = `answer-${label}-${index}`;
+      await answerPart(page, { verb: 'sign', people, name, isLooked: index === 0, picture });
       await see(page, label, `Part ${index + 1} of 3: paid`);
     }
   }
@@ -228,17 +245,35 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
     await later.getByText('1 new, 1 missing, 1 changed by more than 10 %').waitFor();
     await look(later, 'Check 2026-12', 'difference-light', 'Compared with');
     await press(later, 'Pay 40 people');
+    await answerPart(later, { verb: 'deny', people: 14, name: 'denied' });
+    await see(later, '2026-12', 'Part 1 of 3: failed');
+    await later.getByRole('link', { name: 'Send again what has failed' }).click();
+    await later.getByText('part 1 of 3: Ben denied the release').waitFor();
+    expect(await countFundedBatches(stack.place)).toBe(3);
+    await press(later, 'Pay 40 people');
     await releaseParts(later, '2026-12');
     expect(await countFundedBatches(stack.place)).toBe(6);
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(80_540_000_000n);
     await later.getByRole('link', { name: 'Releases' }).click();
     await later.getByRole('link', { name: 'Who prepared' }).click();
     await look(later, 'Release log');
-    expect(await later.getByText('The log is intact: 24 entries').count()).toBe(1);
+    expect(await later.getByText('The log is intact: 27 entries').count()).toBe(1);
     await press(later, 'End the session');
     await look(later, 'The session has ended');
+
+    const payee = await startHolderAgent(stack, stack.holders[1]!, 'payee');
+    const own = await openConsole(payee);
+    await own.getByRole('link', { name: 'Balance' }).click();
+    // November and December.
+    await own.getByText('2001 USDC').first().waitFor({ timeout: 60_000 });
+    const [, month = ''] = /,(20[0-9]{2}-[0-9]{2})-[0-9]{2}T/.exec(readFileSync(csv, 'utf8')) ?? [];
+    await own.getByLabel('Month').fill(month);
+    await press(own, 'Show');
+    await own.getByRole('heading', { name: `History of ${month}` }).waitFor();
+    await own.getByText('1000.5 USDC').first().waitFor({ timeout: 60_000 });
+    await look(own, 'Balance');
     // What the policy stops is an error in the browser's console.
     expect(errors.flat()).toEqual([]);
-    expect([...asked]).toEqual([stack.agent.url]);
+    expect([...asked]).toEqual([stack.agent.url, payee.url]);
   });
 });
