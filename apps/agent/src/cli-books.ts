@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { InvalidArgumentError } from 'commander';
 import { type Commands, json, type Options, once, required, several } from './cli-options.ts';
 
 export const payRunPlace: Options = {
@@ -40,8 +41,13 @@ export const booksCommands: Commands = {
     about: 'The payments in the job store, whoever submitted them.',
     below: {
       list: {
-        about: 'Print every payment, the newest first. Needs no running agent.',
-        options: { ...jobFilter, ...json },
+        about: 'Print payments, the newest first. Needs no running agent.',
+        options: {
+          ...jobFilter,
+          '--limit <n>': { about: 'how many; default: 100', parse: parseLimit },
+          '--after <key>': once('those after this one in the list'),
+          ...json,
+        },
         load: async () => (await import('./commands/payer/payer-commands.ts')).runListJobs,
       },
       show: {
@@ -102,3 +108,10 @@ export const booksCommands: Commands = {
     load: async () => (await import('./commands/payer/statement-command.ts')).runStatement,
   },
 };
+
+function parseLimit(text: string): number {
+  if (!/^[1-9][0-9]{0,5}$/.test(text)) {
+    throw new InvalidArgumentError('Give a number from 1 to 999999.');
+  }
+  return Number(text);
+}

@@ -17,6 +17,7 @@ export type {
   JobStore,
   JobSummary,
   LeaseInput,
+  NewestInput,
   PutOnceInput,
   RenewInput,
   StoredJob,

@@ -335,6 +335,33 @@ describe.each(stores)('the job store %s', (_, open) => {
     expect(await store.listErasable(erasable)).toEqual([]);
   });
 
+  it('lists jobs of callers, the newest first, by state, key, time and text, page by page', async () => {
+    for (const [scope, key, state, nowMs] of [
+      ['s', 'a', 'done', 10],
+      ['s', 'b', 'failed', 20],
+      ['s', 'c', 'done', 20],
+      ['t', 'c', 'done', 20],
+      ['s', 'd', 'submitted', 30],
+      [':own', 'x', 'done', 40],
+    ] as const) {
+      await store.claim({ ...claim, scope, key, state, payload: `{"k":"${key}"}`, nowMs });
+    }
+    type Input = Parameters<JobStore['listNewest']>[0];
+    const list = async (input: Partial<Input>): Promise<readonly string[]> =>
+      (await store.listNewest({ limit: 9, ...input })).map((job) => `${job.scope}${job.key}`);
+    expect(await list({})).toEqual(['sd', 'tc', 'sc', 'sb', 'sa']);
+    expect(await list({ limit: 2 })).toEqual(['sd', 'tc']);
+    expect(await list({ limit: 2, after: { scope: 't', key: 'c' } })).toEqual(['sc', 'sb']);
+    expect(await list({ after: { scope: 's', key: 'a' } })).toEqual([]);
+    expect(await list({ states: ['done'] })).toEqual(['tc', 'sc', 'sa']);
+    expect(await list({ states: [] })).toEqual([]);
+    expect(await list({ keys: ['c', 'x'] })).toEqual(['tc', 'sc']);
+    expect(await list({ createdFromMs: 20, createdBeforeMs: 30 })).toEqual(['tc', 'sc', 'sb']);
+    expect(await list({ contains: ['"k":"', '"a"'] })).toEqual(['sa']);
+    expect(await list({ contains: ['"%"'] })).toEqual([]);
+    expect((await store.listNewest({ keys: ['a'], limit: 1 }))[0]?.payload).toBe('{"k":"a"}');
+  });
+
   it('lists the jobs due for erasure, least recently updated first, up to the limit', async () => {
     for (const [key, nowMs] of [
       ['c', 30],

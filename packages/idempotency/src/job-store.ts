@@ -114,6 +114,21 @@ export type DeleteInput = {
   readonly nowMs: number;
 };
 
+/** What is absent excludes nothing. */
+export type NewestInput = {
+  readonly states?: readonly string[] | undefined;
+  readonly keys?: readonly string[] | undefined;
+  /** Texts that the payload has. */
+  readonly contains?: readonly string[] | undefined;
+  /** Only jobs created at this time or later. */
+  readonly createdFromMs?: number | undefined;
+  /** Only jobs created before this time. */
+  readonly createdBeforeMs?: number | undefined;
+  /** Only jobs that come after this one in the list. */
+  readonly after?: JobName | undefined;
+  readonly limit: number;
+};
+
 export type ChangedInput = {
   readonly scope: string;
   /** Only jobs last updated at this time or later. */
@@ -157,6 +172,8 @@ export type JobStore = {
   erase(input: EraseInput): Promise<void>;
   /** Names of all jobs of callers, oldest first. What the agent keeps for itself, in a scope that begins with `:`, is not among them. */
   listNames(): Promise<readonly JobName[]>;
+  /** Jobs of callers, the newest first. */
+  listNewest(input: NewestInput): Promise<readonly StoredJob[]>;
   /** Jobs of one scope, least recently updated first. Reads no payload. */
   listChanged(input: ChangedInput): Promise<readonly JobSummary[]>;
   /** Jobs of callers in these states. Parses no payload. */

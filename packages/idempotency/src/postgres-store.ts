@@ -48,6 +48,7 @@ const migrations: readonly (readonly string[])[] = [
       primary key (job_id, name))`,
   ],
   ['create index job_by_change on job (scope, updated_at_ms)'],
+  ['create index job_by_creation on job (created_at_ms, id)'],
 ];
 
 /** The caller's time, if there is one, else the server's when the statement runs. In milliseconds. */
@@ -285,6 +286,25 @@ function createStore(
         ),
       );
       return rows;
+    },
+
+    async listNewest(input) {
+      const { states, keys, contains = [], createdFromMs, createdBeforeMs, after, limit } = input;
+      const rows = await list(
+        `select * from job
+         where scope not like ':%'
+           and ($1::text[] is null or state = any($1))
+           and ($2::text[] is null or key = any($2))
+           and created_at_ms >= coalesce($3::bigint, 0)
+           and created_at_ms < coalesce($4::bigint, 9223372036854775807)
+           and ($5::text is null or (created_at_ms, id) <
+                 (select created_at_ms, id from job where scope = $5 and key = $6))
+           and (select coalesce(bool_and(strpos(payload, text) > 0), true) from unnest($7::text[]) as text)
+         order by created_at_ms desc, id desc limit $8`,
+        ...[states ?? null, keys ?? null, createdFromMs ?? null, createdBeforeMs ?? null],
+        ...[after?.scope ?? null, after?.key ?? null, contains, limit],
+      );
+      return rows.map(toJob);
     },
 
     async listChanged({ scope, sinceMs }) {

@@ -103,6 +103,7 @@ function migrate(database: DatabaseSync): void {
     }
     // Added to stores of version 1: without it an earlier program works as well.
     database.exec('CREATE INDEX IF NOT EXISTS job_by_change ON job (scope, updated_at_ms)');
+    database.exec('CREATE INDEX IF NOT EXISTS job_by_creation ON job (created_at_ms, id)');
   });
 }
 

@@ -210,6 +210,40 @@ export function createSqliteStore(options: {
         .map((row) => ({ scope: textIn(row, 'scope'), key: textIn(row, 'key') }));
     },
 
+    async listNewest(input) {
+      if (!database.isOpen) {
+        throw closedError();
+      }
+      const { states, keys, contains = [], createdFromMs, createdBeforeMs, after, limit } = input;
+      const conditions: readonly (readonly [string, ...SQLInputValue[]])[] = [
+        ["scope NOT LIKE ':%'"],
+        ...[['state', states] as const, ['key', keys] as const].flatMap(([column, list]) =>
+          list === undefined
+            ? []
+            : // The plus: by time, and not by state, so that nothing is sorted.
+              [[`+${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(list)] as const],
+        ),
+        ...(createdFromMs === undefined ? [] : [['created_at_ms >= ?', createdFromMs] as const]),
+        ...(createdBeforeMs === undefined ? [] : [['created_at_ms < ?', createdBeforeMs] as const]),
+        ...(after === undefined
+          ? []
+          : [
+              [
+                '(created_at_ms, id) < (SELECT created_at_ms, id FROM job WHERE scope = ? AND key = ?)',
+                ...[after.scope, after.key],
+              ] as const,
+            ]),
+        ...contains.map((text) => ['instr(payload, ?) > 0', text] as const),
+      ];
+      return database
+        .prepare(
+          `SELECT * FROM job WHERE ${conditions.map(([sql]) => sql).join(' AND ')}
+           ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+        )
+        .all(...conditions.flatMap(([, ...values]) => values), limit)
+        .map(parseRow);
+    },
+
     async listChanged({ scope, sinceMs }) {
       if (!database.isOpen) {
         throw closedError();

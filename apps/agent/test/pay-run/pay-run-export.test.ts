@@ -170,6 +170,22 @@ it('lists and shows jobs from the store', async () => {
     expect.objectContaining({ key, state: 'paid', payRun: '2026-11', recipients: 1, skipped: 1 }),
   );
 
+  // The newest first, page by page.
+  const [newest = '', older = ''] = lines.map((one) => one.split('key ')[1] ?? '');
+  await listJobs(payer, { limit: 1 }, output);
+  expect(printed()).toMatch(
+    new RegExp(`key ${newest}\nthere are older ones: .* --after ${newest}`),
+  );
+  await listJobs(payer, { limit: 1, json: true }, output);
+  expect(JSON.parse(printed())).toMatchObject({ jobs: [{ key: newest }], next: newest });
+  await listJobs(payer, { limit: 1, after: newest, json: true }, output);
+  expect(JSON.parse(printed())).toEqual({ jobs: [expect.objectContaining({ key: older })] });
+  await listJobs(payer, { limit: 1, state: 'paid', chain: 'anvil', token: 'USDC' }, output);
+  expect(printed()).toContain(lines.find((one) => one.includes('paid on anvil')));
+  await expect(listJobs(payer, { after: 'other' }, output)).rejects.toMatchObject({
+    code: 'not_found',
+  });
+
   await showJob(key, payer, {}, output);
   expect(printed()).toMatch(/^transaction: 0x(5c){32}/m);
   const notes: string[] = [];

@@ -44,16 +44,20 @@ async function listPayments(
   for (const { scope, key } of await store.listNames()) {
     const job = await store.get(scope, key);
     if (job !== undefined) {
-      const place = places.get(key);
-      payments.push({ ...readPayment(job), ...(place === undefined ? {} : { place }) });
+      payments.push(readPayment(job, places));
     }
   }
   return payments;
 }
 
-function readPayment({ key, state, payload, createdAtMs, updatedAtMs }: StoredJob): StoredPayment {
+/** @param places - by key */
+export function readPayment(
+  { key, state, payload, createdAtMs, updatedAtMs }: StoredJob,
+  places: ReadonlyMap<string, PartPlace>,
+): StoredPayment {
   const record = readRecord(payload);
-  const common = { key, createdAtMs, updatedAtMs };
+  const place = places.get(key);
+  const common = { key, createdAtMs, updatedAtMs, ...(place === undefined ? {} : { place }) };
   if (record === undefined) {
     return { ...common, state: 'unknown' };
   }

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { deriveTraceId, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
-import { decimalsOf, type JobFilter, selectPayments } from '../books/select-payments.ts';
-import { listStoredPayments, type StoredPayment } from '../books/stored-payments.ts';
+import { deriveTraceId, formatTokenAmount, isPoolError } from '@pool/core';
+import { findPayment, findPayments } from '../books/find-payments.ts';
+import { decimalsOf, type JobFilter } from '../books/select-payments.ts';
+import type { StoredPayment } from '../books/stored-payments.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { labelOf } from '../ledger/invited-record.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
@@ -14,7 +15,12 @@ import type { AgentClient, JobTrace, Output, Payer } from '../ports.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import { formatMinute } from './pay-runs.ts';
 
-export type JobsOptions = JobFilter & { readonly json?: boolean };
+export type JobsOptions = JobFilter & {
+  readonly limit?: number;
+  /** Key of the last payment of the page before. */
+  readonly after?: string;
+  readonly json?: boolean;
+};
 
 type Jobs = Pick<Payer, 'ledger' | 'readChains'>;
 
@@ -24,13 +30,27 @@ export async function listJobs(
   options: JobsOptions,
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
-  const all = await listStoredPayments(jobs.ledger.jobs, await listAllPayRuns(jobs.ledger));
-  const found = selectPayments(all, options).toReversed();
+  const { limit = 100, after } = options;
+  const payRuns = await listAllPayRuns(jobs.ledger);
+  const { payments, hasMore } = await findPayments(jobs.ledger.jobs, payRuns, options, {
+    ...{ limit, after },
+  });
+  const next = hasMore ? payments.at(-1)?.key : undefined;
   if (options.json === true) {
-    out(JSON.stringify({ jobs: found.map(toDocument) }, null, 2));
+    const more = next === undefined ? {} : { next };
+    out(JSON.stringify({ jobs: payments.map(toDocument), ...more }, null, 2));
   } else {
-    const none = all.length === 0 ? 'the job store has no job' : 'no job passes this filter';
-    out(found.length === 0 ? none : found.map((one) => describe(one, jobs)).join('\n'));
+    out(
+      [
+        ...(payments.length === 0 ? ['no job passes this filter'] : []),
+        ...payments.map((one) => describe(one, jobs)),
+        ...(next === undefined
+          ? []
+          : [
+              `there are older ones: the same command with --after ${next}, or with a larger --limit`,
+            ]),
+      ].join('\n'),
+    );
   }
   return exitCodes.ok;
 }
@@ -42,14 +62,7 @@ export async function showJob(
   options: Pick<JobsOptions, 'json'>,
   { out, terminal }: Output,
 ): Promise<number> {
-  const all = await listStoredPayments(jobs.ledger.jobs, await listAllPayRuns(jobs.ledger));
-  const found = all.find(({ key }) => key === name);
-  if (found === undefined) {
-    throw new PoolError(
-      'not_found',
-      `the job store has no job ${name}; "disburse-agent jobs list" prints the keys, and "disburse-agent pay-runs show" the parts of a label`,
-    );
-  }
+  const found = await findPayment(jobs.ledger.jobs, await listAllPayRuns(jobs.ledger), name);
   const trace = await readTrace(found.key, jobs, (note) => terminal.write(note));
   if (options.json === true) {
     const { job } = found;

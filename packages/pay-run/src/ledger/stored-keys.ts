@@ -51,21 +51,18 @@ export async function summarizeJobs(jobs: JobStorePlace): Promise<JobSummary> {
   const openByStage: Record<string, number> = {};
   let oldestOpen: JobSummary['oldestOpen'];
   await withStore(jobs, undefined, async (store) => {
-    // Oldest first.
-    for (const { scope, key } of await store.listNames()) {
-      const job = await store.get(scope, key);
-      if (job === undefined) {
-        continue;
+    // Payloads are long, so none is read of a job that has ended.
+    for (const scope of await listEmployersOf(store)) {
+      for (const { key, state, createdAtMs } of await store.listChanged({ scope, sinceMs: 0 })) {
+        byState[state] = (byState[state] ?? 0) + 1;
+        const isOldest = createdAtMs < (oldestOpen?.createdAtMs ?? Number.POSITIVE_INFINITY);
+        if (state !== 'done' && state !== 'failed' && isOldest) {
+          oldestOpen = { key, state, createdAtMs };
+        }
       }
-      const { state, createdAtMs } = job;
-      byState[state] = (byState[state] ?? 0) + 1;
-      if (state === 'submitted') {
-        const stage = readRecord(job.payload)?.stage ?? 'unknown';
-        openByStage[stage] = (openByStage[stage] ?? 0) + 1;
-      }
-      if (state !== 'done' && state !== 'failed') {
-        oldestOpen ??= { key, state, createdAtMs };
-      }
+    }
+    for (const { stage = 'unknown' } of await store.listUnfinished(['submitted'])) {
+      openByStage[stage] = (openByStage[stage] ?? 0) + 1;
     }
   });
   return { byState, openByStage, oldestOpen };
