@@ -72,16 +72,16 @@ describe('by name', () => {
 
 describe('exactly', () => {
   const ask = createAsker({
-    allowedHosts: ['Pay.Example', 'gate.example:8443'],
+    allowedHosts: ['Pay.Example', 'gate.example:8443', 'default.example:443'],
     allowedOrigins: ['https://pay.example'],
   });
 
-  it.each(['pay.example', 'PAY.example', 'gate.example:8443', '127.0.0.1:1', '[::1]:8787'])(
-    'serves Host %s',
-    async (host) => {
-      expect(await ask({ host })).toBe(200);
-    },
-  );
+  it.each([
+    ...['pay.example', 'PAY.example', 'pay.example:443', 'pay.example:80', 'gate.example:8443'],
+    ...['default.example', '127.0.0.1:1', '[::1]:8787'],
+  ])('serves Host %s', async (host) => {
+    expect(await ask({ host })).toBe(200);
+  });
 
   it.each(['pay.example:8443', 'gate.example', 'evil.test', 'user@pay.example', '127.0.0.1/x', ''])(
     'refuses Host "%s"',

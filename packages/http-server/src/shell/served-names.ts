@@ -12,8 +12,8 @@ export type ServedNames = {
   /** Served besides loopback names. */
   readonly allowedHosts: readonly string[];
   /**
-   * How {@link allowedHosts} are compared. `exact`: the whole `Host`, with the port. `name`: the host name alone, on
-   * any port; IPv6 addresses are listed with or without brackets. Default: `exact`.
+   * How {@link allowedHosts} are compared. `exact`: the whole `Host`, with the port, where 80 and 443 are the same as
+   * none: some clients, such as Prometheus 2, write the default port. `name`: the host name alone, on any port; IPv6 addresses are listed with or without brackets. Default: `exact`.
    */
   readonly hostMatch?: 'exact' | 'name';
   /**
@@ -57,7 +57,7 @@ function createHostCheck({
   hostMatch = 'exact',
 }: ServedNames): (host: string) => boolean {
   const read = (host: string): string | undefined =>
-    hostMatch === 'exact' ? host.toLowerCase() : readHostName(host);
+    hostMatch === 'exact' ? host.toLowerCase().replace(/:(?:80|443)$/, '') : readHostName(host);
   const allowed = new Set(
     allowedHosts.map((host) => read(hostMatch === 'exact' ? host : bracketed(host))),
   );
