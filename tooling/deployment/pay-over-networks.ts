@@ -40,6 +40,7 @@ import type { Certificates } from './authority.ts';
 import { runCommand } from './command.ts';
 import type { Namespace } from './namespaces.ts';
 import { type Deployment, payRoster } from './pay-roster.ts';
+import { createWatchCommand, readWatch, type Watch, type Watched } from './watch.ts';
 
 export interface Networks {
   /** With the `keys` and the manifest of publishKeys. */
@@ -60,7 +61,8 @@ export const names = {
 } as const;
 
 const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile');
-const ports = { chain: 8545, platform: 8080, gate: 8090 } as const;
+const ports = { chain: 8545, platform: 8080, gate: 8090, watch: 9090 } as const;
+const metricsToken = randomBytes(32).toString('hex');
 const nobody = 65_534;
 
 /** Processes of this deployment, in the namespace of the services or in a guest's. */
@@ -111,14 +113,44 @@ export async function payOverNetworks(networks: Networks): Promise<string> {
   const database = await startDatabase(networks);
   try {
     const deployment = await startServices(networks, database, starter);
+    const services = startWatch(networks, starter, [
+      { service: 'platform', url: `https://${names.platform}/metrics`, token: metricsToken },
+      { service: 'gate', url: `https://${names.gate}/metrics`, token: metricsToken },
+    ]);
     const shown = await payRoster(deployment);
+    const agent = startWatch(
+      networks,
+      starter,
+      [{ service: 'agent', url: 'http://127.0.0.1:8787/metrics', token: metricsToken }],
+      networks.agent,
+    );
+    const panels = new Set([...(await readWatch(services)), ...(await readWatch(agent))]);
+    // The others are of pool-approve, or change only later.
+    if (panels.size < 12) throw new Error(`${panels.size} panels of the dashboard show something`);
     const count = starter.listNetworks().length;
     if (count !== 3) throw new Error(`the processes were in ${count} networks`);
-    return `${shown}, over ${count} networks`;
+    return `${shown}, over ${count} networks; Prometheus read them, with no alert and ${panels.size} panels of the dashboard`;
   } finally {
     await starter.stop();
     await database.stop();
   }
+}
+
+/** Prometheus in the network of the services, or in a guest's. */
+function startWatch(
+  { folder, certificates }: Networks,
+  starter: Starter,
+  watched: readonly Watched[],
+  guest?: Namespace,
+): Watch {
+  const watch = { port: ports.watch, watched };
+  const place = guest === undefined ? {} : { in: guest };
+  const name = `prometheus-${watched.map(({ service }) => service).join('-')}`;
+  const home = join(folder, name);
+  mkdirSync(home);
+  const { authority } = certificates;
+  starter.start(name, createWatchCommand(watch, { folder: home, authority }), place);
+  return { ...watch, run: (command) => starter.run(command, { env: {}, ...place }) };
 }
 
 /** Platform and gate reach it on loopback. Others need TLS, and may open the queue of proofs only. */
@@ -188,16 +220,20 @@ async function startServices(
         database: { DATABASE_URL: await database.createDatabase() },
       }),
       ...{ GATE_ALLOWED_HOSTS: names.gate, GATE_PROXY_HOPS: '1' },
+      GATE_METRICS_TOKEN: metricsToken,
     },
   });
   const platformData = join(folder, 'platform-data');
   const platform = starter.start('platform', [...program, 'serve'], {
-    env: createPlatformEnvironment({
-      ...{ ...common, port: ports.platform, dataDirectory: platformData },
-      database: { DATABASE_URL: await database.createDatabase() },
-      ...{ gateUrl: `https://${names.gate}`, voteLimitSeconds: 0, hasProxy: true },
-      payeePage: undefined,
-    }),
+    env: {
+      ...createPlatformEnvironment({
+        ...{ ...common, port: ports.platform, dataDirectory: platformData },
+        database: { DATABASE_URL: await database.createDatabase() },
+        ...{ gateUrl: `https://${names.gate}`, voteLimitSeconds: 0, hasProxy: true },
+        payeePage: undefined,
+      }),
+      PLATFORM_METRICS_TOKEN: metricsToken,
+    },
   });
   await waitUntilReady(gate, () => isAnswering(`https://${names.gate}/readyz`));
   await waitUntilReady(platform, () => isAnswering(`${platformUrl}/readyz`));
@@ -262,7 +298,10 @@ function createAgentPlace(
       );
       mkdirSync(home, { mode: 0o700 });
       copyFileSync(join(folder, 'chains.json'), join(home, 'chains.json'));
-      const file = { ...variables, ...queue, DISBURSE_PROVER_PUBLIC_KEY: publicKey };
+      const file = {
+        ...{ ...variables, ...queue, DISBURSE_PROVER_PUBLIC_KEY: publicKey },
+        DISBURSE_METRICS_TOKEN: metricsToken,
+      };
       writePrivate(join(home, 'agent.env'), formatEnvFile(file));
       const serving = starter.start('agent', [...program, 'serve'], {
         ...{ env: { DISBURSE_HOME: home }, in: agent },

@@ -1,6 +1,7 @@
 // `pnpm check:deployment`: the built and packed services pay a roster over three network namespaces, as on three machines: chain, PostgreSQL,
-// gate, platform and proxy; agent; prover. Before, systemd reads the units. Needs Linux, root, `ip`, `openssl`, `caddy` and `systemd-analyze`. Where one is missing it says so and checks nothing,
-// which is a failure where skips are forbidden (POOL_TEST_FORBID_SKIPS).
+// gate, platform and proxy; agent; prover. Prometheus reads their metrics, with the alert rules and the dashboard. Before, systemd reads the
+// units. Needs Linux, root, `ip`, `openssl`, `caddy`, `prometheus`, `promtool` and `systemd-analyze`. Where one is missing it says so and
+// checks nothing, which is a failure where skips are forbidden (POOL_TEST_FORBID_SKIPS).
 // With `--packed <folder>` it takes what an earlier run has packed there.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -25,7 +26,7 @@ const { values } = parseArgs({
 });
 
 function findObstacle(): string | undefined {
-  for (const program of ['openssl', 'caddy', 'systemd-analyze']) {
+  for (const program of ['openssl', 'caddy', 'systemd-analyze', 'prometheus', 'promtool']) {
     const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
     if (error !== undefined) return `\`${program}\` is not installed`;
   }
