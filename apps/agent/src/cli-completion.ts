@@ -4,7 +4,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { Commands } from './cli-options.ts';
+import type { CommandRow, Commands } from './cli-options.ts';
 
 /** What can follow. */
 type Words = {
@@ -12,11 +12,26 @@ type Words = {
   readonly words: Map<string, readonly string[]>;
   /** Values, by the path of a command and its option, as `/disburse --unregistered`. */
   readonly values: Map<string, readonly string[]>;
+  /** What this program names, by the path of a command and its last word, as `/pay-runs/show show`. */
+  readonly names: Map<string, readonly NameKind[]>;
 };
+
+const nameKinds = ['labels', 'schedules'] as const;
+type NameKind = (typeof nameKinds)[number];
+
+export function isNameKind(word: string): word is NameKind {
+  return nameKinds.some((kind) => kind === word);
+}
+
+/** By the first argument of a command. */
+function findNames(args: CommandRow['args'] = {}): NameKind | undefined {
+  const [[name, about] = ['', '']] = Object.entries(args);
+  return about === 'of a schedule' ? 'schedules' : name.includes('label') ? 'labels' : undefined;
+}
 
 /** @throws PoolError `invalid_request` for another shell */
 export function printCompletion(shell: string, program: string, commands: Commands): string {
-  const words: Words = { words: new Map(), values: new Map() };
+  const words: Words = { words: new Map(), values: new Map(), names: new Map() };
   collect(commands, '', words, ['--help', '--version', '--no-color']);
   const name = `_${program.replace(/\W/g, '_')}`;
   switch (shell) {
@@ -33,9 +48,9 @@ export function printCompletion(shell: string, program: string, commands: Comman
 
 function collect(commands: Commands, path: string, into: Words, own: readonly string[]): void {
   into.words.set(path, [...Object.keys(commands), ...own]);
-  for (const [name, { options = {}, below = {}, alias, load, hasEnvFile = true }] of Object.entries(
-    commands,
-  )) {
+  for (const [name, row] of Object.entries(commands)) {
+    const { args, options = {}, below = {}, alias, load, hasEnvFile = true } = row;
+    const names = findNames(args);
     const flags = Object.entries(options).map(
       ([text, form]) => [/--[a-z-]+/.exec(text)?.[0] ?? '', form] as const,
     );
@@ -46,6 +61,9 @@ function collect(commands: Commands, path: string, into: Words, own: readonly st
     ];
     for (const called of alias === undefined ? [name] : [name, alias]) {
       collect(below, `${path}/${called}`, into, all);
+      if (names !== undefined) {
+        into.names.set(`${path}/${called} ${called}`, [names]);
+      }
       for (const [flag, form] of flags) {
         if (typeof form !== 'string' && form.choices !== undefined) {
           into.values.set(`${path}/${called} ${flag}`, form.choices);
@@ -80,6 +98,9 @@ ${listRows(given.words, row)}
   case "$path $before" in
 ${listRows(given.values, row)}
   esac
+  [[ $word == -* ]] || case "$path $before" in
+${listRows(given.names, (what, kind) => `    "${what}") list="$(${program} completion ${kind} 2>/dev/null)" ;;`)}
+  esac
   COMPREPLY=($(compgen -W "$list" -- "$word"))
 }
 complete -o default -F ${name} ${program}`;
@@ -102,6 +123,7 @@ ${listRows(given.words, row)}
   end
   switch "$path $before"
 ${listRows(given.values, row)}
+${listRows(given.names, (what, kind) => `    case '${what}'\n      set list (${program} completion ${kind} 2>/dev/null)`)}
   end
   string join \\n -- $list
 end

@@ -36,6 +36,8 @@ describe('a mistyped command line', () => {
     [['tenancy', 'shwo'], 'Did you mean show?'],
     [['pay-runs', 'show', 'may', '--jsn'], 'Did you mean --json?'],
     [['pay-runs', 'list', '--chian', 'x'], 'Did you mean --chain?'],
+    [['disburse', '--fle', 'x'], 'Did you mean --file?'],
+    [['schedule', 'add', 'x', '--rostr', 'y'], 'Did you mean --roster?'],
     [['--no-colour'], 'Did you mean --no-color?'],
   ])('is answered with the likely one, and ends with 1: %j', async (argv, message) => {
     expect(await run(argv)).toEqual({
@@ -44,6 +46,16 @@ describe('a mistyped command line', () => {
     });
   });
 });
+
+it.each([['disburse', '--file', 'x'], ['statement']])(
+  'names a required option that is missing: %j',
+  async (...argv) => {
+    expect(await run(argv.flat())).toEqual({
+      code: exitCodes.error,
+      text: expect.stringMatching(/^error: required option '--[a-z-]+ <[a-z]+>' not specified$/m),
+    });
+  },
+);
 
 it('shows examples in the help of a command', async () => {
   const { code, text } = await run(['disburse', '--help']);

@@ -9,7 +9,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { automationCommands } from './cli-automation.ts';
 import { holderCommands } from './cli-holder.ts';
 import { machineCommands } from './cli-machine.ts';
-import { type Commands, envFile, type OptionForm } from './cli-options.ts';
+import { type Commands, envFile, type OptionForm, type Options } from './cli-options.ts';
 import { payerCommands } from './cli-payer.ts';
 import { scheduleCommands } from './cli-schedule.ts';
 import { version } from './config/version.ts';
@@ -31,12 +31,16 @@ const commands: Commands = {
   ...machineCommands,
   completion: {
     about:
-      'Print a script that completes commands, options and their choices. For bash: source <(disburse-agent completion bash)',
+      'Print a script that completes commands, options, their choices, labels and schedules. For bash: source <(disburse-agent completion bash)',
     args: { '<shell>': 'bash, zsh or fish' },
     hasEnvFile: false,
     load: async () => {
-      const { printCompletion } = await import('./cli-completion.ts');
-      return async (shell: string, _options: object, { out }: Pick<Output, 'out'>) => {
+      const { isNameKind, printCompletion } = await import('./cli-completion.ts');
+      return async (shell: string, options: object, { out }: Pick<Output, 'out'>) => {
+        if (isNameKind(shell)) {
+          const { runNames } = await import('./commands/machine/completion-names.ts');
+          return await runNames(shell, options, { out });
+        }
         out(printCompletion(shell, programName, commands));
         return exitCodes.ok;
       };
@@ -113,6 +117,7 @@ function addCommands(
       command.action(async (...given: unknown[]) => {
         // The last argument is the command itself.
         const [options] = given.slice(-2) as [{ readonly json?: boolean }];
+        assertMandatory(command, own);
         try {
           const work = await load(...(given as never[]));
           setCode(await work(...(given.slice(0, -1) as never[]), streams as never));
@@ -128,9 +133,25 @@ function addCommands(
   }
 }
 
+/**
+ * Commander itself would look for missing options before unknown ones, and would not suggest the one that was mistyped.
+ * @throws CommanderError
+ */
+function assertMandatory(command: Command, options: Options): void {
+  const given: Readonly<Record<string, unknown>> = command.opts();
+  for (const [flags, form] of Object.entries(options)) {
+    const isRequired = typeof form !== 'string' && form.isRequired === true;
+    if (isRequired && given[new Option(flags).attributeName()] === undefined) {
+      command.error(`error: required option '${flags}' not specified`, {
+        code: 'commander.missingMandatoryOptionValue',
+      });
+    }
+  }
+}
+
 function createOption(flags: string, form: OptionForm): Option {
-  const { about, isRequired = false, choices, parse, initial, initialText } = form;
-  const option = new Option(flags, about).makeOptionMandatory(isRequired);
+  const { about, choices, parse, initial, initialText } = form;
+  const option = new Option(flags, about);
   if (parse !== undefined) {
     option.argParser((text, earlier) => parse(text, earlier as never));
   }

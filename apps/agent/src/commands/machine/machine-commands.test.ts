@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveHttp } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
-import { createScheduleStore } from '@pool/pay-run';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createScheduleStore, openPayRunLedger } from '@pool/pay-run';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCli } from '../../cli.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
 import { createTestApp, loopbackToken } from '../../fixtures/test-app.ts';
@@ -250,7 +250,7 @@ describe('completion', () => {
   async function complete(...words: readonly string[]): Promise<readonly string[]> {
     const { out } = await run(['completion', 'bash']);
     const line = ['disburse-agent', ...words];
-    const script = `${out}
+    const script = `disburse-agent() { echo "of-$2"; }; ${out}
 COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}
 _disburse_agent; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\n').filter(Boolean);
@@ -269,6 +269,38 @@ _disburse_agent; printf '%s\\n' "\${COMPREPLY[@]}"`;
   ])('offers in bash after %j: %j', async (words, expected) => {
     const found = await complete(...words);
     expect(found).toEqual(expected);
+  });
+
+  it('offers labels and schedules from the files of this machine, and nothing when they cannot be read', async () => {
+    const { home, envFile } = createAgent(9);
+    vi.stubEnv('AGENT_ENV', envFile);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await run(['completion', 'labels'])).toEqual({ code: 0, out: '', err: '' });
+    const ledger = openPayRunLedger(join(home, 'pay-runs.sqlite'));
+    for (const payRun of ['may', 'two words']) {
+      const name = { chain: 'anvil', token: 'USDC', payRun };
+      const parts = [{ attempt: 1, sent: 'accepted', sinceMs: 1 }] as const;
+      await ledger.change(name, () => ({ digest: 'd', parts: [...parts] }));
+    }
+    await ledger.close();
+    const store = await openJobStore({ url: `sqlite:${join(home, 'jobs.sqlite')}` });
+    const row = { scope: ':schedules', fingerprint: 'f', payload: '{', nowMs: 1 };
+    await store.claim({ ...row, key: 'monthly', state: 'active' });
+    await store.close();
+    expect(await run(['completion', 'labels'])).toEqual({ code: 0, out: 'may', err: '' });
+    expect(await run(['completion', 'schedules'])).toEqual({ code: 0, out: 'monthly', err: '' });
+    writeFileSync(envFile, 'DISBURSE_PORT=canary');
+    expect(await run(['completion', 'labels'])).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it.each([
+    [['pay-runs', 'show', ''], 'of-labels'],
+    [['cancel', 'of-l'], 'of-labels'],
+    [['schedule', 'skip', ''], 'of-schedules'],
+    [['pay-runs', 'show', '--j'], '--json'],
+  ] as const)('asks the program for the names after %j', async (words, expected) => {
+    expect(await complete(...words)).toEqual([expected]);
+    expect(await complete('schedule', 'add', '')).not.toContain('of-schedules');
   });
 
   it.each(['zsh', 'fish'])('prints a script for %s with every command', async (shell) => {
