@@ -275,7 +275,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const closeConsole = addConsole(app, {
     ...{ config, loopbackToken },
     releases: releases && { ...releases, store },
-    owners: parts.owners,
+    owners: parts.owners && { ...parts.owners, store },
   });
 
   return {

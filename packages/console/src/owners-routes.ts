@@ -4,7 +4,12 @@
  * @module
  */
 import { isPoolError, PoolError } from '@pool/core';
-import { type OwnersPlace, type OwnersView, storeOwnersSignature } from '@pool/operations';
+import {
+  listOwnersRequests,
+  type OwnersOffice,
+  type OwnersView,
+  storeOwnersSignature,
+} from '@pool/operations';
 import { formatOwnersRequests, parseOwnersSignature } from '@pool/pay-run';
 import { loopbackCredential } from '@pool/policy';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -12,7 +17,6 @@ import type { ConsoleApp, ConsoleDeps, Form } from './access/ports.ts';
 import { placeOf } from './pages/layout.ts';
 import { nameFile, renderOwnersRequest } from './pages/owners.ts';
 import { answerFile, readAnswer } from './release-routes.ts';
-import { listAsked } from './runs/owners.ts';
 
 /** In errors. */
 const givenName = 'what you gave';
@@ -20,10 +24,7 @@ const givenName = 'what you gave';
 /** Of a file that is shown again beside its refusal. Signatures are far shorter. */
 const maxShownLength = 20_000;
 
-export function addOwnersRoutes(
-  app: ConsoleApp,
-  { payer, owners }: Pick<ConsoleDeps, 'payer' | 'owners'>,
-): void {
+export function addOwnersRoutes(app: ConsoleApp, { owners }: Pick<ConsoleDeps, 'owners'>): void {
   app.get('/:place/releases/owners/:hash', async (c) => {
     const { view } = await find(c.req.param('hash'));
     return c.html(renderOwnersRequest(c.get('session'), view));
@@ -52,7 +53,8 @@ export function addOwnersRoutes(
   });
 
   async function find(hash: string) {
-    const view = (await listAsked(owners, payer)).find((one) => one.safeMessageHash === hash);
+    const views = owners === undefined ? [] : await listOwnersRequests(owners);
+    const view = views.find((one) => one.safeMessageHash === hash);
     if (owners === undefined || view === undefined) {
       throw new PoolError(
         'not_found',
@@ -64,7 +66,7 @@ export function addOwnersRoutes(
 }
 
 /** As the command does. Signatures that do not name their message are taken for the one of the page. */
-async function store(place: OwnersPlace, view: OwnersView, text: string): Promise<OwnersView> {
+async function store(place: OwnersOffice, view: OwnersView, text: string): Promise<OwnersView> {
   const given = parseOwnersSignature({ name: givenName, text });
   if (given === undefined) {
     throw new PoolError(

@@ -4,13 +4,12 @@
  * @module
  */
 import { PoolError, parseStrictJson } from '@pool/core';
-import type { PreparedBatchView } from '@pool/operations';
+import { listOwnersRequests, type PreparedBatchView } from '@pool/operations';
 import { formatRequest, parseAnswer, storeWords, toRequested } from '@pool/pay-run';
 import { verifyReleaseLog } from '@pool/policy';
 import type { ConsoleApp, ConsoleContext, ConsoleDeps, Form } from './access/ports.ts';
 import { placeOf } from './pages/layout.ts';
 import { nameRequest, renderBatch, renderReleaseLog, renderReleases } from './pages/releases.ts';
-import { listAsked } from './runs/owners.ts';
 import { listWaiting } from './runs/releases.ts';
 
 /** In errors. */
@@ -19,7 +18,7 @@ const answerName = 'the signed answer';
 export function addReleaseRoutes(app: ConsoleApp, { payer, releases, owners }: ConsoleDeps): void {
   app.get('/:place/releases', async (c) => {
     const views = releases && (await listWaiting(releases, payer));
-    const asked = owners && (await listAsked(owners, payer));
+    const asked = owners && (await listOwnersRequests(owners));
     const stored = Number(c.req.query('stored') ?? 0);
     const isSigned = c.req.query('signed') !== undefined;
     return c.html(renderReleases(c.get('session'), { views, asked, stored, isSigned }));

@@ -4,6 +4,7 @@
  * @module
  */
 import { isPoolError, PoolError } from '@pool/core';
+import { listOwnersRequests } from '@pool/operations';
 import {
   computePayRunDigest,
   inspectPayRuns,
@@ -19,7 +20,6 @@ import { renderNewRun } from './pages/new-run.ts';
 import { type RunReleases, renderRun } from './pages/run.ts';
 import { pathOfRun, type RunFilter, renderRunList } from './pages/run-list.ts';
 import type { Draft, Drafts } from './runs/drafts.ts';
-import { listAsked } from './runs/owners.ts';
 import type { Payments } from './runs/payments.ts';
 import { listWaiting } from './runs/releases.ts';
 import { createPlan, readDraft } from './runs/review.ts';
@@ -112,9 +112,8 @@ export function addRunRoutes(
   }
 
   async function readReleases({ parts }: PayRunView): Promise<RunReleases> {
-    const asked = (await listAsked(owners, payer)).filter(({ request }) =>
-      parts.some(({ key }) => key === request.batch.key),
-    );
+    const all = owners === undefined ? [] : await listOwnersRequests(owners);
+    const asked = all.filter(({ request }) => parts.some(({ key }) => key === request.batch.key));
     if (releases === undefined) {
       return { prepared: [], entries: [], asked };
     }

@@ -98,6 +98,7 @@ export {
   createOwnersDesk,
   listOwnersRequests,
   type OwnersChain,
+  type OwnersOffice,
   type OwnersPlace,
   type OwnersSignature,
   type OwnersView,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConsoleDeps, createConsole } from '@pool/console';
 import type { PoolError } from '@pool/core';
+import type { OwnersPlace } from '@pool/operations';
 import { openPayRunLedger, payRunLedgerPath } from '@pool/pay-run';
 import { onTestFinished } from 'vitest';
 import { createTestPayRun } from '../pay-run/test-pay-run.ts';
@@ -27,11 +28,10 @@ export function openTestConsole({
   nowMs,
   ...options
 }: Parameters<typeof createTestPayRun>[0] &
-  Partial<
-    Pick<ConsoleDeps, 'pollMs' | 'releases' | 'owners' | 'openDisclosures' | 'holder' | 'nowMs'>
-  > & {
+  Partial<Pick<ConsoleDeps, 'pollMs' | 'releases' | 'openDisclosures' | 'holder' | 'nowMs'>> & {
     readonly chains?: object;
     readonly jobs?: ConsoleDeps['payer']['ledger']['jobs'];
+    readonly owners?: OwnersPlace;
   } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'pool-console-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -65,8 +65,9 @@ export function openTestConsole({
     }),
   };
   const pages = createConsole({
-    ...{ payer, releases, owners, openDisclosures, holder, pollMs },
+    ...{ payer, releases, openDisclosures, holder, pollMs },
     ...(nowMs === undefined ? {} : { nowMs }),
+    owners: owners && { ...owners, store: world.store },
     monotonicMs: () => clock.monotonicMs,
   });
   onTestFinished(() => pages.close());

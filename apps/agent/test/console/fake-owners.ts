@@ -7,7 +7,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConsoleDeps } from '@pool/console';
 import {
   bigintToHex32,
   computeFundAuthorizationData,
@@ -19,7 +18,7 @@ import {
   parseField,
   parseHex32,
 } from '@pool/core';
-import { createOwnersDesk, openReleaseLog } from '@pool/operations';
+import { createOwnersDesk, type OwnersPlace, openReleaseLog } from '@pool/operations';
 import { computeSafeMessageHash } from '@pool/signers';
 import { onTestFinished } from 'vitest';
 
@@ -51,7 +50,7 @@ export async function createFakeOwners() {
     openLog: async () => log,
     chains: new Map([['anvil', { settings, chain }]]),
     nowMs: Date.now,
-  } as unknown as NonNullable<ConsoleDeps['owners']>;
+  } as unknown as OwnersPlace;
   const desk = createOwnersDesk(owners);
   const deadline = Math.floor(Date.now() / 1_000) + 3_600;
   async function ask(key: string, kind: 'fund-authorization' | 'void' = 'fund-authorization') {

@@ -11,11 +11,12 @@ const silent = { out: () => undefined };
 
 async function open() {
   const world = await createFakeOwners();
-  return { ...world, console: openTestConsole({ people: 2, owners: world.owners }) };
+  const console = openTestConsole({ people: 2, owners: world.owners });
+  return { ...world, console, office: { ...world.owners, store: console.world.store } };
 }
 
 it('shows what the owners sign, and gives them the file of "release owners"', async () => {
-  const { home, console, owners, ask, deadline } = await open();
+  const { home, console, office, ask, deadline } = await open();
   const { read, get } = await console.login();
   expect(await read('releases')).toContain('Nothing waits for the owners of the contract wallet');
   const { digest, hash } = await ask('june');
@@ -40,7 +41,7 @@ it('shows what the owners sign, and gives them the file of "release owners"', as
   const file = await get(`releases/owners/${hash}/request.json`);
   expect(file.headers.get('content-disposition')).toContain(`owners-${hash.slice(2, 10)}.json`);
   const out = join(home, 'owners.json');
-  await listOwners(owners, { out }, silent);
+  await listOwners(office, { out }, silent);
   expect(await file.text()).toBe(readFileSync(out, 'utf8'));
   expect((await get(`releases/owners/0x${'0'.repeat(64)}`)).status).toBe(404);
 });

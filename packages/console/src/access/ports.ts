@@ -5,7 +5,7 @@
  */
 import type { ShellEnv } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
-import type { OwnersPlace, ReleaseDeps } from '@pool/operations';
+import type { OwnersOffice, ReleaseDeps } from '@pool/operations';
 import type { Books, HolderClient, Payer, ReceiptsInput } from '@pool/pay-run';
 import type { StatementLine } from '@pool/statements';
 import type { Context, Hono } from 'hono';
@@ -17,7 +17,7 @@ export type ConsoleDeps = {
   /** Its release policy and log, with the store of its jobs. Absent: it has no policy, and nothing waits for people. */
   readonly releases?: (ReleaseDeps & { readonly store: JobStore }) | undefined;
   /** Where the owners of a contract wallet are asked to sign. Absent: no contract wallet pays. */
-  readonly owners?: OwnersPlace | undefined;
+  readonly owners?: OwnersOffice | undefined;
   /**
    * Opens what payslips need of the agent: the signed disclosure of each payment. Absent: it makes none.
    * @param paid - lines of one pay run

@@ -12,6 +12,7 @@ import {
   PoolError,
   parseEvmAddress,
 } from '@pool/core';
+import type { JobStore } from '@pool/idempotency';
 import type { NewReleaseEntry, ReleaseEntry } from '@pool/policy';
 import {
   computeSafeMessageHash,
@@ -35,6 +36,12 @@ export type OwnersPlace = {
   readonly openLog: () => Promise<Pick<ReleaseLog, 'append' | 'listOf' | 'listSince'>>;
   readonly chains: ReadonlyMap<string, OwnersChain>;
   readonly nowMs: () => number;
+};
+
+/** Where requests are listed and signatures are taken. */
+export type OwnersOffice = OwnersPlace & {
+  /** Of the jobs: without a release policy the log does not say which have ended. */
+  readonly store: Pick<JobStore, 'listNames' | 'get'>;
 };
 
 /** After them nobody is asked for the payment. */
@@ -150,13 +157,13 @@ export type OwnersView = {
 };
 
 /**
- * The requests that were not withdrawn and whose deadline has not passed, those of the oldest payment first.
+ * The requests that were not withdrawn, whose deadline has not passed and whose job has not ended, those of the oldest payment first.
  * @throws PoolError `store_damaged`
  */
-export async function listOwnersRequests(place: OwnersPlace): Promise<readonly OwnersView[]> {
+export async function listOwnersRequests(place: OwnersOffice): Promise<readonly OwnersView[]> {
   const entries = await (await place.openLog()).listSince();
   const nowSeconds = place.nowMs() / 1_000;
-  return [...Map.groupBy(entries, ({ key }) => key).values()]
+  const views = [...Map.groupBy(entries, ({ key }) => key).values()]
     .filter((own) => !own.some(({ event }) => endEvents.has(event)))
     .flatMap((own) =>
       own.flatMap((entry) => {
@@ -168,6 +175,22 @@ export async function listOwnersRequests(place: OwnersPlace): Promise<readonly O
         return state === 'withdrawn' ? [] : [{ ...describeRequest(place, read.request), state }];
       }),
     );
+  return views.length === 0 ? [] : await dropEnded(place.store, views);
+}
+
+async function dropEnded(
+  store: OwnersOffice['store'],
+  views: readonly OwnersView[],
+): Promise<readonly OwnersView[]> {
+  const keys = new Set(views.map(({ request }) => request.batch.key));
+  const ended = new Set<string>();
+  for (const { scope, key } of await store.listNames()) {
+    const job = keys.has(key) ? await store.get(scope, key) : undefined;
+    if (job?.state === 'done' || job?.state === 'failed') {
+      ended.add(key);
+    }
+  }
+  return views.filter(({ request }) => !ended.has(request.batch.key));
 }
 
 function describeRequest(place: OwnersPlace, request: OwnersRequest) {
@@ -196,7 +219,7 @@ export type OwnersSignature = {
  * @throws PoolError `invalid_release` that says why they do not count; `chain_unreachable`
  */
 export async function storeOwnersSignature(
-  place: OwnersPlace,
+  place: OwnersOffice,
   { messageHash, safe, signature }: OwnersSignature,
   by: string,
 ): Promise<OwnersView> {

@@ -15,7 +15,7 @@ import { cancel, runWith } from '../fixtures/run-with.ts';
 import {
   createOwnersDesk,
   listOwnersRequests,
-  type OwnersPlace,
+  type OwnersOffice,
   storeOwnersSignature,
 } from '../releases/owners-desk.ts';
 import { openReleaseLog, type ReleaseLog } from '../releases/release-log.ts';
@@ -46,7 +46,13 @@ async function setUp() {
     fetchOwners: async () => undefined,
   };
   const { settings } = world.context;
-  const place: OwnersPlace = {
+  /** Of jobs that have ended, by key. */
+  const ended = new Set<string>();
+  const place: OwnersOffice = {
+    store: {
+      listNames: async () => [...ended].map((key) => ({ scope: 'any', key })),
+      get: async () => ({ state: 'done' }) as never,
+    },
     openLog: async () => log,
     chains: new Map([['anvil', { settings, chain }]]),
     nowMs: world.clock.nowMs,
@@ -62,7 +68,7 @@ async function setUp() {
     world.chain.allowance = 6_000n;
   };
   const store = (signature: Hex) => storeOwnersSignature(place, { signature }, 'loopback');
-  return { world, place, contract, log, run, allow, store };
+  return { world, place, contract, log, run, allow, store, ended };
 }
 
 it('waits for its owners and its own allowance, and asks for neither permit nor approval', async () => {
@@ -104,6 +110,18 @@ it('does not use signatures that the contract no longer accepts, and waits for n
   });
   expect(job.state()).toBe('done');
   expect(world.chain.funds).toBe(1);
+});
+
+it('asks for nothing more once the job has ended, which the log does not say without a policy', async () => {
+  const { world, run, allow, store, place, ended } = await setUp();
+  allow();
+  const job = await world.accept();
+  await run(job, [[60, () => store(first)]]);
+  expect(job.state()).toBe('done');
+  expect(await listOwnersRequests(place)).toMatchObject([{ state: 'signed' }]);
+  ended.add('run-1');
+  expect(await listOwnersRequests(place)).toEqual([]);
+  await expect(store(first)).rejects.toThrow(/nothing waits for the owners/);
 });
 
 it('fails before it asks anybody if there is no contract at the address', async () => {

@@ -7,7 +7,7 @@
 import { PoolError, parseHex, parseStrictJson, parseWire } from '@pool/core';
 import {
   listOwnersRequests,
-  type OwnersPlace,
+  type OwnersOffice,
   type OwnersSignature,
   type OwnersView,
   storeOwnersSignature,
@@ -21,7 +21,7 @@ import type { ReleaseSource } from './release-source.ts';
 
 /** @returns the exit code */
 export async function listOwners(
-  place: OwnersPlace,
+  place: OwnersOffice,
   options: { readonly out?: string; readonly json?: boolean },
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
@@ -107,7 +107,7 @@ export function parseOwnersSignature({ name, text }: ReleaseSource): OwnersSigna
 /** @returns the exit code */
 export async function importOwnersSignature(
   signature: OwnersSignature,
-  place: OwnersPlace,
+  place: OwnersOffice,
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const { request } = await storeOwnersSignature(place, signature, loopbackCredential);

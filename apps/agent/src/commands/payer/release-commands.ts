@@ -5,7 +5,8 @@
  */
 import { readChainsFile } from '@pool/configuration';
 import { PoolError } from '@pool/core';
-import { createEvmChain, type OwnersPlace } from '@pool/operations';
+import { openJobStore } from '@pool/idempotency';
+import { createEvmChain, type OwnersOffice } from '@pool/operations';
 import {
   importOwnersSignature,
   importRelease,
@@ -87,7 +88,7 @@ export async function runListOwners(
 /** Reads the chain through the agent's own RPC. */
 async function withOwners(
   { envFile }: EnvFile,
-  work: (place: OwnersPlace) => Promise<number>,
+  work: (place: OwnersOffice) => Promise<number>,
 ): Promise<number> {
   const config = readConfig(envFile);
   if (config.remoteFunder?.kind !== 'contract_wallet') {
@@ -99,11 +100,13 @@ async function withOwners(
   const chains = Object.entries(readChainsFile(config.chainsFile).chains).map(
     ([key, settings]) => [key, { settings, chain: createEvmChain(settings) }] as const,
   );
+  const store = await openJobStore(config.jobs);
   const desk = openDesk(config, new Map(chains));
   try {
-    return await work(desk.place);
+    return await work({ ...desk.place, store });
   } finally {
     await desk.close();
+    await store.close();
     for (const [, { chain }] of chains) {
       chain.close();
     }
