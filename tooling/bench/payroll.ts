@@ -1,6 +1,7 @@
 // `pnpm bench payroll [--recipients 1280] [--ceiling 256]`: one roster paid by `disburse --split` on a chain with blocks of 12 seconds and 13
 // minutes of finality: payees an hour, compared with what the proofs alone would allow, and the seconds of each stage. A whole deployment
 // of real processes, with real proofs.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { connectShieldedPool } from '@pool/contracts';
 import { chooseBatchSize } from '@pool/core';
+import { readData } from '@pool/testkit';
 import { JsonRpcProvider } from 'ethers';
 import { agentScript } from '../../apps/sandbox/src/processes/agent-process.ts';
 import { ensureProvingKey } from '../../apps/sandbox/src/processes/artifacts.ts';
@@ -137,7 +139,7 @@ async function pay(stack: Stack, progress: ReturnType<typeof createProgress>) {
   }
   provider.destroy();
   // Printed by the agent's own command.
-  const document = JSON.parse(text) as SplitDocument;
+  const document = readData(text) as SplitDocument;
   if (!document.complete) throw new Error(`not everybody was paid: ${text}`);
   return { includedAt, document };
 }

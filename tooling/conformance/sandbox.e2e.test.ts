@@ -1,10 +1,12 @@
 // The contract from outside: a sandbox as a person starts it, the example client, which imports nothing of this repository,
 // and the agent's own command.
+
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readData } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { retryAfterSeconds, startStumblingProxy } from './stumbling-proxy.ts';
 
@@ -200,7 +202,7 @@ describe('the sandbox from outside', () => {
     expect(paid.stdout.split('\n')).toContain('allowance: insufficient at the pre-proof check');
     // The same roster under the same label is the same payment.
     const again = await run(agent, [...args, '--json'], environment);
-    expect((JSON.parse(again.stdout) as { job: Payment['job'] }).job).toMatchObject({
+    expect((readData(again.stdout) as { job: Payment['job'] }).job).toMatchObject({
       state: 'done',
       result: { batches: [{ txHash: /0x[0-9a-f]{64}/.exec(paid.stdout)?.[0] }] },
     });

@@ -15,6 +15,7 @@ import {
   isAnswering,
   type ManagedProcess,
   type PostgresServer,
+  readData,
   startPostgres,
   startProcess,
   waitUntilReady,
@@ -272,7 +273,7 @@ function createAgentPlace(
       const made = await starter.run([...program, 'prover', '--new-key', keyFile, '--json'], {
         ...{ env: {}, in: prover },
       });
-      const { publicKey } = JSON.parse(made) as { readonly publicKey: string };
+      const { publicKey } = readData(made) as { readonly publicKey: string };
       const password = randomBytes(16).toString('hex');
       await database.query(`create role pool_prover login password '${password}'`);
       await database.query('create database pool_proofs owner pool_prover');

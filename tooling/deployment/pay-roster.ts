@@ -1,6 +1,8 @@
 // What a deployment must show, wherever its processes run: an employer registers, payees enrol, an agent pays a roster with a proof that
 // another process made, the pool on chain has the sum, and each payee opens the amount of the roster.
+
 import { randomBytes } from 'node:crypto';
+import { readData } from '@pool/testkit';
 import type { DeployedChain } from '../../apps/sandbox/src/chain/local-chain.ts';
 import { chainKey } from '../../apps/sandbox/src/chain/local-chain.ts';
 import { deriveHolder, enrolHolders, openSession } from '../../apps/sandbox/src/chain/people.ts';
@@ -60,7 +62,7 @@ export async function payRoster(deployment: Deployment): Promise<string> {
     ['disburse', '--file', '-', '--pay-run', 'first', '--decimal', '--yes', '--json'],
     `address,amount\n${lines.join('\n')}\n`,
   );
-  const { job } = JSON.parse(paid) as { readonly job: { readonly state: string } };
+  const { job } = readData(paid) as { readonly job: { readonly state: string } };
   if (job.state !== 'done') throw new Error(`the job is ${job.state}: ${paid}`);
   if (!(await deployment.readProverLog()).includes('"proved"')) {
     throw new Error('the prover made no proof');

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { anvilBinary } from '@pool/testkit';
+import { anvilBinary, readData } from '@pool/testkit';
 import {
   anvilArguments,
   chainKey,
@@ -233,7 +233,7 @@ async function writeSettings(folder: string, place: string): Promise<string> {
   chownSync(secrets, 10_001, 999);
   const site = `https://${names.chain} {\n\ttls {$TLS_CERTIFICATE} {$TLS_KEY}\n\treverse_proxy chain:${port}\n}\n`;
   writeFileSync(join(place, 'Caddyfile'), `\n${site}`, { flag: 'a' });
-  return (JSON.parse(made) as { readonly publicKey: string }).publicKey;
+  return (readData(made) as { readonly publicKey: string }).publicKey;
 }
 
 if (values.composed === undefined) await main();

@@ -9,6 +9,7 @@ import {
   chain,
   collect,
   json,
+  jsonOf,
   numberFormat,
   type OptionForm,
   type Options,
@@ -89,7 +90,7 @@ export const holderCommands: Commands = {
     options: {
       ...token,
       '--watch': 'go on, and print each arrival and the new balance, until Ctrl-C',
-      '--json': 'print one JSON document; with --watch one for each arrival and balance',
+      ...jsonOf('the balance; with --watch one for each arrival and balance'),
     },
     load: async ({ watch }: { readonly watch?: boolean }) =>
       watch === true
@@ -183,7 +184,7 @@ export const holderCommands: Commands = {
         options: {
           '--file <path>': 'a new file, mode 0600; default: standard output',
           '--token <symbol>': 'notes of this token; default: every token',
-          '--json': 'with --file: print one JSON document',
+          ...jsonOf('a summary of the file; needs --file'),
           ...chain,
         },
         load: async () => (await import('./commands/keeping/notes-command.ts')).runNotesExport,
@@ -205,7 +206,7 @@ export const holderCommands: Commands = {
       '--folder <path>': 'a built page in place of the copy',
       '--port <port>': { about: 'on localhost', initial: '8789' },
       ...chain,
-      '--json': 'print one JSON document: the address, the folder',
+      ...jsonOf('the address, the folder'),
     },
     load: async () => (await import('./commands/setup/page-command.ts')).runPage,
   },
@@ -228,7 +229,7 @@ export const holderCommands: Commands = {
       ),
       ...amountOptions,
       '--dry-run': 'show the steps and their time, and send nothing',
-      '--json': 'print one JSON document: the plan and the receipts',
+      ...jsonOf('the plan and the receipts'),
       '--yes': yes('begin'),
     },
     load: async () => (await import('./commands/holder/consolidate-command.ts')).runConsolidate,
@@ -288,7 +289,7 @@ export const holderCommands: Commands = {
       '--to <day>': 'up to and with this day, or before an instant in UTC',
       '--year <year>': 'one year',
       '--csv': 'print CSV for spreadsheets and tax programs',
-      '--json': 'print one JSON document; with --follow one for each entry',
+      ...jsonOf('the entries; with --follow one document for each'),
       '--follow': 'go on, and report arrivals and outgoings as they become final',
     },
     load: async () => (await import('./commands/holder/history-command.ts')).runHistory,

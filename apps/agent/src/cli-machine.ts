@@ -11,7 +11,6 @@ export const machineCommands: Commands = {
     about:
       'Print the running agent and its jobs in one screen: version, what is ready, jobs by state and stage, limits, chains. Moves no money.',
     options: json,
-    isEnveloped: true,
     load: async () => (await import('./commands/machine/status-command.ts')).runStatus,
   },
   doctor: {
@@ -19,7 +18,6 @@ export const machineCommands: Commands = {
     about:
       'Check everything that the agent needs, and say what to do: configuration, files, disk, clock, stores, chains, signer, gate, platform, prover, the running agent. Needs no running agent, signs nothing, prints no secret.',
     options: json,
-    isEnveloped: true,
     load: async () => (await import('./commands/machine/doctor-command.ts')).runDoctor,
   },
 };

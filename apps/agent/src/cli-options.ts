@@ -34,8 +34,6 @@ export type CommandRow = {
   readonly hasEnvFile?: false;
   /** Gives everything that follows to the command. */
   readonly isPassedThrough?: true;
-  /** With `--json` it prints an envelope, also when it fails (README.md, "Output for programs"). */
-  readonly isEnveloped?: true;
   /** Of a group. */
   readonly below?: Commands;
   /**
@@ -49,8 +47,13 @@ export const envFile: Options = {
   '--env-file <path>':
     'configuration file; default: $AGENT_ENV, then agent.env in the agent directory',
 };
-export const json: Options = { '--json': 'print one JSON document' };
+export const json: Options = jsonOf('the outcome');
 export const chain: Options = { '--chain <key>': 'chain key; default: DISBURSE_CHAIN' };
+
+/** @param data - what the document of the command has */
+export function jsonOf(data: string): Options {
+  return { '--json': `print one JSON document; its "data": ${data}` };
+}
 
 /** How a roster writes its amounts. The list is here and in @pool/core, which `--help` does not load; a test compares them. */
 export const numberFormat = {

@@ -10,6 +10,7 @@ import {
   type Commands,
   chain,
   json,
+  jsonOf,
   numberFormat,
   type Options,
   once,
@@ -50,7 +51,7 @@ export const payerCommands: Commands = {
   console: {
     about:
       'Print the address of the console in the browser of this machine. It opens one session, within two minutes.',
-    options: { '--json': 'print one JSON document: url' },
+    options: jsonOf('url'),
     load: async () => (await import('./commands/setup/console-command.ts')).runConsole,
   },
   prover: {
@@ -58,7 +59,7 @@ export const payerCommands: Commands = {
       'Make proofs of batches for agents on other machines. Has the key that opens their inputs, and no key that signs.',
     options: {
       '--new-key <file>': 'make a key pair for the provers, write it to a new file, and end',
-      '--json': 'print one JSON document',
+      ...json,
     },
     load: async () => (await import('./run-prover.ts')).runProver,
   },
@@ -91,7 +92,7 @@ export const payerCommands: Commands = {
       ...decimal,
       ...numberFormat,
       '--dry-run': 'check everything, without a proof and without a payment',
-      '--json': 'print one JSON document: job, timings, settlement',
+      ...jsonOf('job, timings, settlement'),
       '--yes': 'on a terminal: send without a question (elsewhere there is no question)',
       '--split': 'split a roster above the ceiling into parts and pay them one after the other',
       '--retry <part>': {
@@ -158,7 +159,7 @@ export const payerCommands: Commands = {
     options: {
       ...payRunPlace,
       '--yes': 'on a terminal: cancel without a question (elsewhere there is no question)',
-      '--json': 'print one JSON document: the job, or the parts of a pay run with their outcomes',
+      ...jsonOf('the job, or the parts of a pay run with their outcomes'),
     },
     load: async () => (await import('./commands/payer/payer-commands.ts')).runCancel,
   },
@@ -307,7 +308,10 @@ export const payerCommands: Commands = {
       },
       verify: {
         about: 'Verify the chain of the log, and name the first broken entry.',
-        args: { '[file]': 'that "release log --json" wrote; default: the log of this agent' },
+        args: {
+          '[file]':
+            'what "release log --json" printed, or the console let you download; default: the log of this agent',
+        },
         options: {
           '--head <digest>': once('of an entry, kept elsewhere: shows a log that was cut off'),
           ...json,

@@ -4,14 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli } from './cli.ts';
-import { automationCommands } from './cli-automation.ts';
-import { holderCommands } from './cli-holder.ts';
-import { machineCommands } from './cli-machine.ts';
-import type { Commands } from './cli-options.ts';
-import { payerCommands } from './cli-payer.ts';
-import { scheduleCommands } from './cli-schedule.ts';
-import { describeUnexpected } from './terminal/envelope.ts';
+import { commands, runCli } from './cli.ts';
+import type { CommandRow, Commands } from './cli-options.ts';
+import { runWithJson } from './terminal/json-output.ts';
+import { describeUnexpected } from './terminal/unexpected.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'pool-cli-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -81,20 +77,12 @@ function listFlags(commands: Commands): string[] {
   ]);
 }
 
-const all: Commands = {
-  ...payerCommands,
-  ...automationCommands,
-  ...scheduleCommands,
-  ...holderCommands,
-  ...machineCommands,
-};
-
-const flags = [...new Set(listFlags(all))];
+const flags = [...new Set(listFlags(commands))];
 const words = ['', '-', '--', '0', 'may', '-1', '../..', '\u0000', '\u001b[2J', home, ...flags];
 const files = ['', 'DISBURSE_PORT=x', '\u0000\u0001', 'DISBURSE_HOME=\nDISBURSE_PORT=-1', '{}'];
 
 describe('any command line', () => {
-  it.each(listPaths(all).map((path, index) => [path, index] as const))(
+  it.each(listPaths(commands).map((path, index) => [path, index] as const))(
     'ends with a known code and without a stack trace, whatever the configuration is: %j',
     async (path, index) => {
       for (const [turn, file] of files.entries()) {
@@ -109,6 +97,109 @@ describe('any command line', () => {
       }
     },
   );
+});
+
+/** Every command with `--json`. @returns its words, with something for everything that it needs */
+function listWithJson(rows: Commands, path: readonly string[] = []): (readonly string[])[] {
+  return Object.entries(rows).flatMap(([name, row]) => {
+    const own = [...path, name];
+    const hasJson = Object.hasOwn(row.options ?? {}, '--json');
+    return [...(hasJson ? [[...own, ...fillIn(row)]] : []), ...listWithJson(row.below ?? {}, own)];
+  });
+}
+
+function fillIn({ args = {}, options = {}, hasEnvFile }: CommandRow): readonly string[] {
+  const needed = Object.entries(options).flatMap(([flags, form]) => {
+    const [flag = ''] = flags.split(' ');
+    return typeof form === 'object' && form.isRequired === true ? [flag, 'x'] : [];
+  });
+  const words = Object.keys(args).flatMap((arg) => (arg.startsWith('<') ? ['x'] : []));
+  const place = hasEnvFile === false ? [] : ['--env-file', join(home, 'missing.env')];
+  return [...words, ...needed, ...place, '--json'];
+}
+
+async function runJson(argv: readonly string[]) {
+  const lines: string[] = [];
+  let messages = '';
+  const err = (text: string): void => {
+    messages += `${text}\n`;
+  };
+  const code = await runCli(argv, {
+    ...{ out: (text) => void lines.push(text), err },
+    terminal: { isTty: false, write: err },
+  });
+  return { code, lines, messages, answer: JSON.parse(lines[0] ?? '') };
+}
+
+describe('--json', () => {
+  it.each(listWithJson(commands).map((argv) => [argv]))(
+    'prints one envelope and nothing else, also where there is no configuration: %j',
+    async (argv) => {
+      const { code, lines, messages, answer } = await runJson(argv);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).not.toContain('\n');
+      expect(code).not.toBe(exitCodes.ok);
+      if (answer.ok === false) {
+        expect(Object.keys(answer)).toEqual(['ok', 'error']);
+        expect(messages).toBe(`${answer.error.code}: ${answer.error.message}\n`);
+      } else {
+        // They report what is wrong with the configuration.
+        expect(['config', 'doctor']).toContain(argv[0]);
+        expect(answer).toEqual({ ok: true, data: expect.anything() });
+      }
+    },
+  );
+
+  it.each([
+    ['jobs', 'list', '--json', '--stat', 'paid'],
+    ['jobs', 'list', '--json', '--state', 'lost'],
+    ['jobs', 'show', '--json'],
+    ['transfer', '--json'],
+    ['job', '--json'],
+  ])('prints an envelope for wrong usage: %s %s %s %s', async (...argv) => {
+    const { code, lines, answer } = await runJson(argv);
+    expect([code, lines.length]).toEqual([exitCodes.error, 1]);
+    expect(answer).toEqual({
+      ok: false,
+      error: { code: 'invalid_request', message: expect.not.stringContaining('error:') },
+    });
+  });
+
+  it('lists every problem of a configuration beside the message', async () => {
+    writeFileSync(envFile, 'DISBURSE_PORT=x\nDISBURSE_PLATFORM_URL=y\n');
+    const { answer } = await runJson(['jobs', 'list', '--json', '--env-file', envFile]);
+    expect(answer.error.code).toBe('invalid_configuration');
+    expect(answer.error.problems.length).toBeGreaterThan(1);
+    for (const { message } of answer.error.problems) {
+      expect(answer.error.message).toContain(message);
+    }
+  });
+
+  it.each([
+    ['prover', '--new-key', join(home, 'prover.key')],
+    ['contacts', 'list', '--env-file', envFile],
+  ])('prints the document of a command that did its work: %s %s', async (...argv) => {
+    writeFileSync(envFile, `DISBURSE_HOME=${home}\n`);
+    const { code, lines, answer } = await runJson([...argv, '--json']);
+    expect([code, lines.length]).toEqual([exitCodes.ok, 1]);
+    expect(answer).toEqual({ ok: true, data: expect.any(Object) });
+  });
+
+  it('keeps a text off standard output, and answers null for a command that hands over nothing', async () => {
+    const lines: string[] = [];
+    const texts: string[] = [];
+    const streams = {
+      out: (text: string) => void lines.push(text),
+      err: (text: string) => void texts.push(text),
+    };
+    expect(
+      await runWithJson(streams, async (output) => {
+        output.out('a text');
+        return 5;
+      }),
+    ).toBe(5);
+    expect([lines, texts]).toEqual([['{"ok":true,"data":null}'], ['a text']]);
+  });
 });
 
 describe('an unexpected error', () => {

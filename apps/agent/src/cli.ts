@@ -13,9 +13,11 @@ import { type Commands, envFile, type OptionForm, type Options } from './cli-opt
 import { payerCommands } from './cli-payer.ts';
 import { scheduleCommands } from './cli-schedule.ts';
 import { version } from './config/version.ts';
+import { asksForJson, runWithJson } from './terminal/json-output.ts';
 import type { Paint } from './terminal/paint.ts';
 
-export type Streams = Output & {
+export type Streams = Omit<Output, 'out'> & {
+  out(text: string): void;
   err(text: string): void;
   /** Absent: no colours. */
   readonly paint?: Paint;
@@ -23,7 +25,7 @@ export type Streams = Output & {
 
 const programName = 'disburse-agent';
 
-const commands: Commands = {
+export const commands: Commands = {
   ...payerCommands,
   ...scheduleCommands,
   ...automationCommands,
@@ -58,17 +60,25 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      return error.exitCode === 0 ? exitCodes.ok : exitCodes.error;
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      return exitCodes.ok;
     }
-    const { isPoolError } = await import('@pool/core');
+    const { formatFailure, isPoolError, PoolError } = await import('@pool/core');
+    if (asksForJson(argv)) {
+      const isUsage = error instanceof CommanderError;
+      const message = isUsage ? error.message.replace(/^error: /, '') : '';
+      streams.out(formatFailure(isUsage ? new PoolError('invalid_request', message) : error));
+    }
+    if (error instanceof CommanderError) {
+      return exitCodes.error;
+    }
     if (isPoolError(error)) {
       const { exitCodeOfError } = await import('@pool/pay-run');
       streams.err(`${error.code}: ${error.message}`);
       return exitCodeOfError(error.code);
     }
     const { createProcessSource } = await import('./config/config.ts');
-    const { describeUnexpected } = await import('./terminal/envelope.ts');
+    const { describeUnexpected } = await import('./terminal/unexpected.ts');
     streams.err(describeUnexpected(error, createProcessSource().env));
     return exitCodes.error;
   }
@@ -118,16 +128,9 @@ function addCommands(
         // The last argument is the command itself.
         const [options] = given.slice(-2) as [{ readonly json?: boolean }];
         assertMandatory(command, own);
-        try {
-          const work = await load(...(given as never[]));
-          setCode(await work(...(given.slice(0, -1) as never[]), streams as never));
-        } catch (error) {
-          if (row.isEnveloped === true && options.json === true) {
-            const { formatFailure } = await import('./terminal/envelope.ts');
-            streams.out(formatFailure(error));
-          }
-          throw error;
-        }
+        const work = await load(...(given as never[]));
+        const run = (output: object) => work(...(given.slice(0, -1) as never[]), output as never);
+        setCode(options.json === true ? await runWithJson(streams, run) : await run(streams));
       });
     }
   }

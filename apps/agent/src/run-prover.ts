@@ -35,7 +35,7 @@ export async function runProver(
     writeNewFile(newKey, `${JSON.stringify({ publicKey, privateKey }, null, 2)}\n`);
     out(
       json === true
-        ? JSON.stringify({ publicKey, file: newKey }, null, 2)
+        ? { publicKey, file: newKey }
         : `${newKey} has the private key, for every prover: DISBURSE_PROVER_PRIVATE_KEY_FILE\npublic key, for every agent: DISBURSE_PROVER_PUBLIC_KEY=${publicKey}`,
     );
     return exitCodes.ok;
@@ -68,7 +68,7 @@ export async function runProver(
     const where = `${place.host}:${place.port}/${place.database}`;
     out(
       json === true
-        ? JSON.stringify({ queue: where, accelerator: detail })
+        ? { queue: where, accelerator: detail }
         : `disburse-agent prover takes proofs from ${where}, on ${detail}`,
     );
     log.info({ queue: where, accelerator: detail }, 'taking proofs');

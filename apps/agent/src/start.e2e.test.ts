@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exitCodes } from '@pool/pay-run';
-import { startNodeProcess } from '@pool/testkit';
+import { readData, startNodeProcess } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 type Env = Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ type Report = {
 
 async function check(env: Env = {}, ...args: readonly string[]) {
   const { code, output } = await run(['config', 'check', '--json', ...args], env);
-  const report = JSON.parse(output) as Report;
+  const report = readData(output) as Report;
   return {
     code,
     output,

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readData } from '@pool/testkit';
 import { hasBrowser, inspectView, openBrowser, openPage, press } from '@pool/testkit/browser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainKey } from './chain/local-chain.ts';
@@ -80,7 +81,7 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
   /** A browser that has no session, with a login of its own. */
   async function openConsole({ environment } = stack.agent): Promise<Page> {
     const printed = await run(['console', '--json'], environment);
-    const { url } = JSON.parse(printed) as { readonly url: string };
+    const { url } = readData(printed) as { readonly url: string };
     const opened = await openPage(browser, url);
     const { page } = opened;
     errors.push(opened.errors);

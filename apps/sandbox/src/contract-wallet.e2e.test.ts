@@ -1,11 +1,13 @@
 // A Safe of three owners pays (ERC-1271): two agents on one PostgreSQL wait for the release by a person and for the signatures of
 // the owners, which are imported at one of them.
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectErc20 } from '@pool/contracts';
 import { parseEvmAddress } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
 import { encodeApproveCall } from '@pool/signers';
+import { readData } from '@pool/testkit';
 import { type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { voteLimitSeconds } from './custody/custody-place.ts';
@@ -38,7 +40,7 @@ describe('a contract wallet that pays', () => {
   const waitForStage = (key: string, stage: string) =>
     expect.poll(() => stageOf(key), { timeout: 120_000 }).toBe(stage);
   const readRequests = async (agent: Agent) => {
-    const { requests } = JSON.parse((await run(agent, 'owners', '--json')).stdout) as {
+    const { requests } = readData((await run(agent, 'owners', '--json')).stdout) as {
       requests: { key: string; digest: string; safeMessageHash: string; state: string }[];
     };
     return requests;
@@ -194,7 +196,7 @@ describe('a contract wallet that pays', () => {
     expect(await clientOf(agents[1]).waitForJob(key)).toMatchObject({ state: 'done' });
     expect(await countFundedBatches(stack.place)).toBe(2);
 
-    const { entries } = JSON.parse((await run(agents[0], 'log', '--json')).stdout) as {
+    const { entries } = readData((await run(agents[0], 'log', '--json')).stdout) as {
       entries: { key: string; event: string }[];
     };
     expect(entries.filter((entry) => entry.key === key).map(({ event }) => event)).toEqual([

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   createDatabase,
   type ManagedProcess,
+  readData,
   startNodeProcess,
   waitUntilReady,
 } from '@pool/testkit';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   stack = await startTestStack();
   const home = join(stack.directory, 'fleet.key');
   const made = await runAgentCommand({ environment: {} }, ['prover', '--new-key', home, '--json']);
-  const { publicKey } = JSON.parse(made.stdout) as { publicKey: string };
+  const { publicKey } = readData(made.stdout) as { publicKey: string };
   const url = new URL(await createDatabase(inject('postgresUrl') ?? ''));
   const { password } = url;
   url.password = '';

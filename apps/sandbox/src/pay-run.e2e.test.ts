@@ -1,9 +1,11 @@
 // The command as a payroll clerk uses it, over real processes: recipients that are not ready, the total of a payment,
 // what prevents it, skipped recipients, and the spellings of a label (docs/decisions/0008).
+
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
+import { readData } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openJobStore } from '../../../packages/idempotency/src/open-job-store.ts';
 import { planOccurrence } from '../../../packages/pay-run/src/schedule/definition.ts';
@@ -89,7 +91,7 @@ describe('disburse-agent for payroll staff', () => {
     const two = writeRoster('two.csv', ['1', '']);
     const document = await run('recipients', 'check', '--file', two, '--json');
     expect(document.code).toBe(0);
-    expect(JSON.parse(document.stdout)).toMatchObject({
+    expect(readData(document.stdout)).toMatchObject({
       total: 2,
       ready: 2,
       recipients: [{ line: 2, readiness: 'ready', signedInAt: expect.stringMatching(/^20/) }, {}],
@@ -104,7 +106,7 @@ describe('disburse-agent for payroll staff', () => {
     expect(dry.stdout).toContain(`largest: 2.000001 USDC to ${stack.holders[1]!.address} (line 3)`);
     expect(dry.stdout).toContain(`skipped line 4: ${stranger}: the recipient has not signed in`);
     const json = await disburse('may', '--unregistered', 'skip', '--dry-run', '--json');
-    expect(JSON.parse(json.stdout)).toMatchObject({
+    expect(readData(json.stdout)).toMatchObject({
       ok: true,
       payment: { recipients: 2, total: '3500001', inTokenUnits: { total: '3.500001' } },
       skipped: [{ line: 4, recipientAddress: stranger, code: 'unregistered-recipient' }],

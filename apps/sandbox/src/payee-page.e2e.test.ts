@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bytesToHex, Secret } from '@pool/core';
-import { findFreePorts } from '@pool/testkit';
+import { findFreePorts, readData } from '@pool/testkit';
 import { addAuthenticator, hasBrowser, openPage, press } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     );
     const ended = once(child, 'close');
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const { url } = JSON.parse(line.toString()) as { url: string };
+    const { url } = readData(line.toString()) as { url: string };
     return {
       url,
       async end() {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { queryDatabase } from '@pool/testkit';
+import { queryDatabase, readData } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import {
   openPayRunLedger,
@@ -111,7 +111,7 @@ describe('agents that share a job store', () => {
     expect((await disburse(survivor, 3_000n)).code).toBe(0);
     paid.push(3_000n);
     const again = await disburse(other, 3_000n);
-    expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { isRepeat: true }]);
+    expect([again.code, readData(again.stdout)]).toMatchObject([0, { isRepeat: true }]);
     expect((await disburse(other, 3_001n)).code).toBe(2);
     expect((await disburse(other, 3_001n, 'october')).code).toBe(2);
   });

@@ -1,5 +1,6 @@
 // A holder's money over real processes: enrolled by `onboard`, paid by a batch, moved inside the pool and withdrawn, disclosed, merged, and
 // moved to a new viewing key. Real proofs of both sizes.
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -9,6 +10,7 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import type { DisclosureReport } from '@pool/notes';
+import { readData } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveHolderKey } from './chain/sandbox-keys.ts';
@@ -220,7 +222,7 @@ describe('a holder who spends', () => {
       const path = pathOf(`${on.process.name}-${role}.json`);
       await run(on, ['disclose', role, '--purpose', 'audit', '--out', path, '--tx', txHash]);
       const report = await run(auditor(), ['disclose', 'verify', path, '--json', ...sources]);
-      const { discloser, payments } = JSON.parse(report) as DisclosureReport;
+      const { discloser, payments } = readData(report) as DisclosureReport;
       expect(discloser).toMatchObject({ state: 'proved', role, purpose: 'audit' });
       return payments.map(({ amount, payer, payee, ...payment }) => {
         expect([payment.txHash, payment.exists.state]).toEqual([txHash, 'proved']);
@@ -269,7 +271,7 @@ describe('a holder who spends', () => {
       }),
     );
     expect(await account.balance()).toEqual(balance('1701836', 17, '100116'));
-    const merged = JSON.parse(await run(agent, ['consolidate', '--json'])) as ConsolidateOutput;
+    const merged = readData(await run(agent, ['consolidate', '--json'])) as ConsolidateOutput;
     expect(merged).toMatchObject({
       steps: [{ notes: 2, amount: '200201' }],
       receipts: [{ operation: 'transfer', status: 'success', changeAmount: '200201' }],

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTokenUnits } from '@pool/core';
+import { readData } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readAllReceivedNotes } from './demo/received-notes.ts';
@@ -73,7 +74,7 @@ describe('disburse --split', () => {
   it('shows the parts in a dry run, and submits nothing', async () => {
     const dry = await disburse(roster, ['--split', '--dry-run', '--json']);
     expect(dry).toMatchObject({ code: 0, stderr: '' });
-    const report = JSON.parse(dry.stdout) as {
+    const report = readData(dry.stdout) as {
       readonly parts: readonly { readonly recipients: readonly { recipientAddress: string }[] }[];
     };
     expect(report.parts.map(({ recipients }) => recipients.length)).toEqual([2, 2, 1]);
@@ -94,7 +95,7 @@ describe('disburse --split', () => {
 
     const last = await disburse(roster, ['--split', '--json']);
     expect(last.code).toBe(0);
-    expect(JSON.parse(last.stdout)).toMatchObject({
+    expect(readData(last.stdout)).toMatchObject({
       payRun: '2026-11',
       complete: true,
       recipients: { total: 5, paid: 5, skipped: 0 },
@@ -135,7 +136,7 @@ describe('disburse --split', () => {
     const next = ['--split', '--json', '--pay-run', '2026-12'];
     const { code, stdout } = await disburse(roster, next, 'part 1 of 3: submitted', 'SIGINT');
     expect(code).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(readData(stdout)).toMatchObject({
       complete: false,
       parts: [{ state: 'running' }, { state: 'not-submitted' }, { state: 'not-submitted' }],
       stopped: { code: 'interrupted' },

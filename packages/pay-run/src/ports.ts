@@ -23,8 +23,8 @@ export type Terminal = { readonly isTty: boolean; write(text: string): void };
 export type Ask = (question: string) => Promise<string | undefined>;
 
 export type Output = {
-  /** Standard output: only the outcome. */
-  out(text: string): void;
+  /** Standard output: only the outcome, as text, or with `--json` as a document, which gets its envelope here. */
+  out(outcome: string | object): void;
   /** Standard error: progress and notes. */
   readonly terminal: Terminal;
   /** Absent: there is no user who can answer. */

@@ -12,6 +12,7 @@ export {
   startAnvil,
 } from './anvil.ts';
 export { callWrapped } from './call-wrapper.ts';
+export { readData, textOf } from './command-output.ts';
 export {
   type EarlierStores,
   listEarlierVersions,

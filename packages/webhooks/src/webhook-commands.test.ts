@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMemoryStore } from '@pool/idempotency';
+import { textOf } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   describeTarget,
@@ -35,7 +36,7 @@ beforeEach(async () => {
     place: writeTargets(folder, [describeTarget(receiver)]),
     store: createMemoryStore(),
     nowMs: Date.now,
-    out: (text) => printed.push(text),
+    out: (outcome) => printed.push(textOf(outcome)),
   };
 });
 afterEach(() => {

@@ -22,8 +22,8 @@ export type WebhookCommandDeps = {
   readonly place: TargetPlace;
   readonly store: JobStore;
   readonly nowMs: () => number;
-  /** Prints the outcome. */
-  readonly out: (text: string) => void;
+  /** Prints the outcome: text, or the document of `--json`. */
+  readonly out: (outcome: string | object) => void;
 };
 
 type View = {
@@ -48,7 +48,7 @@ export async function listWebhooks(
     views.push(await inspect(target, outbox));
   }
   if (json) {
-    out(JSON.stringify({ targets: views }, null, 2));
+    out({ targets: views });
   } else {
     out(views.length === 0 ? 'no target is in the file' : views.map(describe).join('\n'));
   }
@@ -90,7 +90,7 @@ export async function listDeliveries(
   findTarget(readTargets(place), id);
   const deliveries = await createOutbox(store, nowMs).list(id, limit);
   if (json) {
-    out(JSON.stringify({ deliveries }, null, 2));
+    out({ deliveries });
   } else {
     out(deliveries.length === 0 ? 'no delivery yet' : deliveries.map(describeDelivery).join('\n'));
   }

@@ -1,6 +1,8 @@
 // The commands' output for a key that was or may be paid under other settings: it never says that nothing was paid, and
 // never advises to send it again.
+
 import type { DisbursementJob } from '@pool/core';
+import { textOf } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { cancelThrough } from '../../../../packages/pay-run/src/commands/cancel.ts';
 import { createProgressView } from '../../../../packages/pay-run/src/pay/progress-view.ts';
@@ -27,7 +29,10 @@ async function cancel(job: DisbursementJob): Promise<string> {
     { job: async () => ({ key: 'k', state: 'submitted' }), cancel: async () => job },
     'k',
     {},
-    { out: (text) => out.push(text), terminal: { isTty: false, write: () => undefined } },
+    {
+      out: (outcome) => out.push(textOf(outcome)),
+      terminal: { isTty: false, write: () => undefined },
+    },
   );
   return out.join('\n');
 }

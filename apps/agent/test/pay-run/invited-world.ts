@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { EvmChainSettings } from '@pool/core';
 import { type JobStore, type JobStorePlace, openJobStore } from '@pool/idempotency';
 import type { Books, LocalChecks, Output, Payer } from '@pool/pay-run';
-import { createFakeHolder } from '@pool/testkit';
+import { createFakeHolder, textOf } from '@pool/testkit';
 import { onTestFinished } from 'vitest';
 import {
   type InvitedDeps,
@@ -141,8 +141,8 @@ export async function openCommands(world: ReturnType<typeof createWorld>) {
   await copyJobs(world.store, ledger.jobs);
   let printed = '';
   const output: Output = {
-    out: (text) => {
-      printed = text;
+    out: (outcome) => {
+      printed = textOf(outcome);
     },
     terminal: { isTty: false, write: () => undefined },
   };

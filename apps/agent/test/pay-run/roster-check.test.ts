@@ -224,9 +224,12 @@ describe('disburse', () => {
   it('reports them as JSON with --json', async () => {
     const { code, out } = await disburse(writeRoster(test), '--json', '--split');
     expect(code).toBe(2);
-    const document = JSON.parse(out) as { ok: boolean; problems: readonly { line?: number }[] };
-    expect(document.ok).toBe(false);
-    expect(document.problems.flatMap(({ line }) => line ?? [])).toEqual(expectedLines);
+    const { ok, error } = JSON.parse(out) as {
+      ok: boolean;
+      error: { code: string; problems: readonly { line?: number }[] };
+    };
+    expect([ok, error.code]).toEqual([false, 'invalid_roster']);
+    expect(error.problems.flatMap(({ line }) => line ?? [])).toEqual(expectedLines);
   });
 
   it('warns of amounts that look like token units, and continues', async () => {

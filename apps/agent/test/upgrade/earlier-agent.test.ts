@@ -13,6 +13,7 @@ import {
   listEarlierVersions,
   type PostgresServer,
   queryDatabase,
+  readData,
   startPostgres,
   unpackEarlierStores,
 } from '@pool/testkit';
@@ -226,7 +227,7 @@ describe.each(listEarlierVersions())('stores of %s', (version) => {
         });
         const pay = ['disburse', '--file', roster, '--pay-run', 'October', '--yes', '--json'];
         const again = await run(name, ...pay);
-        expect([again.code, JSON.parse(again.printed)]).toMatchObject([0, { isRepeat: true }]);
+        expect([again.code, readData(again.printed)]).toMatchObject([0, { isRepeat: true }]);
         appendFileSync(roster, '0x000000000000000000000000000000000000dEaD,3000000\n');
         expect(await run(name, ...pay)).toMatchObject({
           code: 2,
@@ -246,7 +247,7 @@ describe.each(listEarlierVersions())('stores of %s', (version) => {
     }
     const log = join(stores.directory, 'log.json');
     const { printed, code } = await run('released', 'release', 'log', '--json');
-    expect([code, JSON.parse(printed)]).toEqual([0, facts.released.log]);
+    expect([code, readData(printed)]).toEqual([0, facts.released.log]);
     writeFileSync(log, printed);
     expect(await run('released', 'release', 'verify', log)).toMatchObject({ code: 0 });
     const { request, job } = facts.released;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -17,6 +18,7 @@ import {
   type Secret,
 } from '@pool/core';
 import { holderKinds, type RemoteHolderRole, remoteHolderRole } from '@pool/signers';
+import { readData } from '@pool/testkit';
 import * as v from 'valibot';
 import type { Holder, SignInPlace } from '../chain/people.ts';
 import { deriveHolder } from '../chain/people.ts';
@@ -335,7 +337,7 @@ async function startAgentOf(
 
 function parsePayment(stdout: string): Payment | undefined {
   try {
-    return JSON.parse(stdout) as Payment;
+    return readData(stdout) as Payment;
   } catch {
     return undefined;
   }

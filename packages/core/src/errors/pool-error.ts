@@ -56,6 +56,8 @@ export type PoolErrorOptions = {
   readonly status?: number;
   /** Public facts. Never put secrets or request values here. */
   readonly details?: ErrorDetails;
+  /** Everything that is wrong, one entry each, for the terminal of a command: it may show what was given. Never answered over HTTP. */
+  readonly problems?: readonly object[];
   /** The underlying error. Kept for logs; never answered. */
   readonly cause?: unknown;
 };
@@ -66,6 +68,7 @@ export class PoolError extends Error {
   readonly retryable: boolean;
   readonly status: number;
   readonly details: ErrorDetails | undefined;
+  readonly problems: readonly object[] | undefined;
 
   /** @param code - a declared code, or a {@link peerCode} that another process answered */
   constructor(code: ErrorCode | PeerCode, message: string, options: PoolErrorOptions = {}) {
@@ -76,6 +79,7 @@ export class PoolError extends Error {
     this.retryable = options.retryable ?? entry?.retry ?? false;
     this.status = options.status ?? entry?.status ?? 400;
     this.details = options.details;
+    this.problems = options.problems;
   }
 }
 
@@ -107,5 +111,7 @@ export type ErrorBody = { readonly code: string; readonly message: string };
  */
 export function createConfigurationError(problems: readonly string[]): PoolError {
   const lines = problems.map((problem) => `\n- ${problem}`).join('');
-  return new PoolError('invalid_configuration', `the configuration has problems:${lines}`);
+  return new PoolError('invalid_configuration', `the configuration has problems:${lines}`, {
+    problems: problems.map((message) => ({ message })),
+  });
 }

@@ -108,27 +108,16 @@ export function describeProblem({ line, column, address, code, message }: Roster
   return `line ${line}, ${column ?? 'row'}: ${message}${suffix}`;
 }
 
-/** A roster that is refused before anything is sent. Its message is for the command's own terminal: it shows the file. */
-export class RosterError extends PoolError {
-  readonly problems: readonly RosterProblem[];
-
-  constructor(problems: readonly RosterProblem[]) {
-    const [first, ...others] = problems;
-    const isWhole = first !== undefined && first.line === undefined && others.length === 0;
-    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
-    super(
-      isWhole ? peerCode(first.code) : 'invalid_roster',
-      isWhole
-        ? first.message
-        : [`nothing was sent: the roster has ${count}`, ...problems.map(describeProblem)].join(
-            '\n',
-          ),
-    );
-    this.problems = problems;
-  }
-}
-
-/** All problems as one error. */
-export function createRosterError(problems: readonly RosterProblem[]): RosterError {
-  return new RosterError(problems);
+/** A roster that is refused before anything is sent, with all its problems. Its message is for the command's own terminal: it shows the file. */
+export function createRosterError(problems: readonly RosterProblem[]): PoolError {
+  const [first, ...others] = problems;
+  const isWhole = first !== undefined && first.line === undefined && others.length === 0;
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  return new PoolError(
+    isWhole ? peerCode(first.code) : 'invalid_roster',
+    isWhole
+      ? first.message
+      : [`nothing was sent: the roster has ${count}`, ...problems.map(describeProblem)].join('\n'),
+    { problems },
+  );
 }

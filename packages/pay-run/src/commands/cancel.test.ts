@@ -1,5 +1,7 @@
 // `disburse-agent cancel`: output and exit code for each outcome of a job.
+
 import { type DisbursementJob, PoolError } from '@pool/core';
+import { textOf } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { cancelPayRun, cancelThrough } from './cancel.ts';
 
@@ -53,7 +55,7 @@ async function run(before: DisbursementJob, answers: (DisbursementJob | PoolErro
     'k',
     {},
     {
-      out: (text) => out.push(text),
+      out: (outcome) => out.push(textOf(outcome)),
       terminal: { isTty: false, write: (text) => written.push(text) },
     },
   );
@@ -146,7 +148,7 @@ function createOutput(answer?: string) {
   const out: string[] = [];
   const written: string[] = [];
   const output = {
-    out: (text: string) => void out.push(text),
+    out: (outcome: string | object) => void out.push(textOf(outcome)),
     terminal: { isTty: false, write: (text: string) => void written.push(text) },
     ...(answer === undefined ? {} : { ask: async () => answer }),
   };
@@ -185,10 +187,12 @@ it('prints one document of a pay run, and cancels nothing again when it is run t
 it('asks first where somebody can answer, and cancels nothing without a yes', async () => {
   const { client, cancels } = createPartsAgent();
   const asked = createOutput('n');
-  expect(await cancelPayRun(client, [found], {}, asked.output)).toBe(2);
-  expect(asked.written.join('')).toContain('2 of 4 part(s) have not ended\nnothing was cancelled');
+  const declined = { code: 'payment_declined', message: 'nothing was cancelled' };
+  await expect(cancelPayRun(client, [found], {}, asked.output)).rejects.toMatchObject(declined);
+  expect(asked.written).toEqual(['2 of 4 part(s) have not ended\n']);
   const single = { job: async () => running, cancel: client.cancel };
-  expect(await cancelThrough(single, 'k', {}, createOutput('n').output)).toBe(2);
+  const one = createOutput('n').output;
+  await expect(cancelThrough(single, 'k', {}, one)).rejects.toMatchObject(declined);
   expect(cancels).toEqual([]);
   expect(await cancelPayRun(client, [found], { yes: true }, createOutput('n').output)).toBe(7);
 });

@@ -84,9 +84,7 @@ export async function cancelPayRun(
   const open = parts.filter(({ job }) => job !== undefined && !isTerminal(job));
   if (open.length > 0) {
     output.terminal.write(`${open.length} of ${parts.length} part(s) have not ended\n`);
-    if (!(await isAgreed(options, output))) {
-      return exitCodes.refused;
-    }
+    await assertAgreed(options, output);
     output.terminal.write(waitingNote);
   }
   const ended = await Promise.all(
@@ -101,7 +99,7 @@ export async function cancelPayRun(
     const rows = ended.map(({ of, part, key, job, wasOpen }) => {
       return { payRun: of, part, key, outcome: outcomeOf(job, wasOpen), job };
     });
-    output.out(JSON.stringify({ payRun: payRun.payRun, chain, token, parts: rows }, null, 2));
+    output.out({ payRun: payRun.payRun, chain, token, parts: rows });
   } else {
     output.out(ended.map(describePart).join('\n'));
   }
@@ -147,13 +145,12 @@ function describePart({ part, of, job, wasOpen }: EndedPart): string {
     : `${name}: it had ended: ${job.error?.code === 'cancelled' ? 'cancelled' : stateOf(job)}`;
 }
 
-/** @returns whether to go on. Nobody to ask: true */
-async function isAgreed({ yes }: CancelOptions, { ask, terminal }: Output): Promise<boolean> {
-  if (await isConfirmed({ ask: yes === true ? undefined : ask }, 'Cancel what has not ended?')) {
-    return true;
+/** Nobody to ask: it goes on. @throws PoolError `payment_declined` */
+async function assertAgreed({ yes }: CancelOptions, { ask }: Output): Promise<void> {
+  const isAsked = { ask: yes === true ? undefined : ask };
+  if (!(await isConfirmed(isAsked, 'Cancel what has not ended?'))) {
+    throw new PoolError('payment_declined', 'nothing was cancelled');
   }
-  terminal.write('nothing was cancelled\n');
-  return false;
 }
 
 const waitingNote =
@@ -171,14 +168,12 @@ export async function cancelThrough(
   const before = await client.job(key);
   let job = before;
   if (!isTerminal(before)) {
-    if (!(await isAgreed(options, output))) {
-      return exitCodes.refused;
-    }
+    await assertAgreed(options, output);
     terminal.write(waitingNote);
     job = await untilEnded(client, key);
   }
   const text = describe(job, isTerminal(before));
-  out(options.json === true ? JSON.stringify({ job }, null, 2) : text);
+  out(options.json === true ? { job } : text);
   return exitCodeOf(job);
 }
 

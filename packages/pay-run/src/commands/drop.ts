@@ -39,14 +39,10 @@ export async function dropLine(
     const droppedAt = new Date(droppedAtMs);
     out(
       options.json === true
-        ? JSON.stringify(
-            {
-              ...{ payRun: payRun.payRun, chain: payRun.chain, token, line, reference: person },
-              ...{ label: name, amount, isRepeat, droppedAt: droppedAt.toISOString() },
-            },
-            null,
-            2,
-          )
+        ? {
+            ...{ payRun: payRun.payRun, chain: payRun.chain, token, line, reference: person },
+            ...{ label: name, amount, isRepeat, droppedAt: droppedAt.toISOString() },
+          }
         : `line ${line}: ${name}: ${formatTokenAmount(BigInt(amount), { symbol: token, decimals })}: ${
             isRepeat
               ? `was dropped before, at ${formatMinute(droppedAtMs)}`

@@ -154,7 +154,7 @@ export async function runDry(
   const same = known === undefined ? findSameRoster(ledger, plan, Date.now()) : [];
   output.out(
     options.json === true
-      ? JSON.stringify({ ...finding.document, ...summarizeSame(same), ...options.beside }, null, 2)
+      ? { ...finding.document, ...summarizeSame(same), ...options.beside }
       : [...finding.lines, ...same.map(describeSameRoster)].join('\n'),
   );
   // After the report: a label that was already used must not hide the problems of the roster.

@@ -38,7 +38,7 @@ export async function listJobs(
   const next = hasMore ? payments.at(-1)?.key : undefined;
   if (options.json === true) {
     const more = next === undefined ? {} : { next };
-    out(JSON.stringify({ jobs: payments.map(toDocument), ...more }, null, 2));
+    out({ jobs: payments.map(toDocument), ...more });
   } else {
     out(
       [
@@ -70,7 +70,7 @@ export async function showJob(
       ...(job === undefined ? {} : { job }),
       ...(trace === undefined ? {} : { trace }),
     };
-    out(JSON.stringify({ ...toDocument(found), ...more }, null, 2));
+    out({ ...toDocument(found), ...more });
   } else {
     out([describe(found, jobs), ...describeMore(found, trace)].join('\n'));
   }

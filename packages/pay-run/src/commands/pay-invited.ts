@@ -248,7 +248,7 @@ export async function runDryInvited(
   if (first.plan.entries.length > 0) {
     code = await runDry(payer, first.plan, { ...options, split: true, beside }, output);
   } else if (options.json === true) {
-    output.out(JSON.stringify({ ok: true, payRun: plan.payRun, parts: [], ...beside }, null, 2));
+    output.out({ ok: true, payRun: plan.payRun, parts: [], ...beside });
   } else {
     output.out('dry run: nobody can be paid now');
   }
@@ -271,11 +271,7 @@ export function reportFirstRound(
   const shown = outcome ?? { parts: [] };
   out(
     json === true
-      ? JSON.stringify(
-          { ...createSplitDocument(plan, shown), until, heldBack: listHeld(held) },
-          null,
-          2,
-        )
+      ? { ...createSplitDocument(plan, shown), until, heldBack: listHeld(held) }
       : [
           outcome === undefined
             ? `pay run ${payRun} on ${chain}: nobody can be paid in ${token} now`

@@ -1,10 +1,15 @@
 // Ctrl-C while a payment is followed: the payment continues, and the command says so.
+
 import type { DisbursementJob } from '@pool/core';
+import { textOf } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../exit-codes.ts';
 import { followWhole } from './pay-roster.ts';
 
-it.each(['SIGINT', 'SIGTERM'] as const)('prints on %s how to follow the job', async (name) => {
+it.each([
+  ['SIGINT', false, []],
+  ['SIGTERM', true, ['{"isRepeat":false,"job":{"key":"june-1","state":"submitted"}}']],
+] as const)('prints on %s how to follow the job, with JSON: %s', async (name, json, documents) => {
   const job = { key: 'june-1', state: 'submitted' } as const;
   const told: string[] = [];
   const printed: string[] = [];
@@ -16,15 +21,15 @@ it.each(['SIGINT', 'SIGTERM'] as const)('prints on %s how to follow the job', as
     },
     { job, isRepeat: false },
     [],
-    { pollMs: 1 },
+    { pollMs: 1, json },
     {
-      out: (text) => printed.push(text),
+      out: (outcome) => printed.push(textOf(outcome)),
       terminal: { isTty: false, write: (text) => told.push(text) },
     },
   );
   process.emit(name);
   expect(await followed).toBe(exitCodes.interrupted);
-  expect(printed).toEqual([]);
+  expect(printed).toEqual(documents);
   expect(told.join('')).toContain('the agent continues this payment');
   expect(told.join('')).toContain('Run the same command again');
   expect(told.join('')).toContain('disburse-agent cancel june-1');
@@ -53,7 +58,10 @@ it('says first that a run sent nothing, before what an earlier one paid', async 
       { job, isRepeat },
       [],
       { pollMs: 1, json },
-      { out: (text) => printed.push(text), terminal: { isTty: false, write: () => undefined } },
+      {
+        out: (outcome) => printed.push(textOf(outcome)),
+        terminal: { isTty: false, write: () => undefined },
+      },
     );
   await follow(true, false);
   const lines = printed.join('\n').split('\n');

@@ -20,7 +20,6 @@ import {
   describeProblem,
   locateFinding,
   mergeProblems,
-  RosterError,
   type RosterProblem,
 } from '../check/roster-problems.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -107,6 +106,7 @@ function createBlocked(findings: readonly RosterProblem[]): PoolError {
       ...findings.map(describeProblem),
       'run the same command again when this is corrected',
     ].join('\n'),
+    { problems: findings },
   );
 }
 
@@ -231,7 +231,7 @@ export async function payRoster(
         ? payer.withChecks(({ validate }) => validate(request))
         : payer.openAgent().validate(request),
     );
-    return refuseRoster(problems, options, output);
+    throw createRosterError(problems);
   }
   const warning = warnOfTokenUnits(roster.entries, unit);
   if (warning !== undefined) {
@@ -262,7 +262,7 @@ export async function payRoster(
     );
     output.out(
       options.json === true
-        ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
+        ? createSplitDocument(plan, outcome)
         : describeSplit(plan, outcome, decimals),
     );
     return exitCodeOfSplit(outcome);
@@ -293,11 +293,6 @@ export async function payRoster(
     }
     const first = await payWhole(plan, deps);
     return await followWhole(client, first, plan.entries, options, output);
-  } catch (error) {
-    if (error instanceof RosterError) {
-      return refuseRoster(error.problems, options, output);
-    }
-    throw error;
   } finally {
     await ledger.close();
   }
@@ -353,34 +348,24 @@ export async function followWhole(
   const { job, trace } = await withInterruption((signal) =>
     followJob(client, first.job, terminal, { signal, pollMs }),
   );
+  const { isRepeat } = first;
   if (trace === undefined) {
+    if (json === true) {
+      out({ isRepeat, job });
+    }
     terminal.write(
       `interrupted: the agent continues this payment. Run the same command again to follow it, or "disburse-agent cancel ${job.key}" to stop it\n`,
     );
     return exitCodes.interrupted;
   }
-  const { isRepeat } = first;
   out(
     json === true
-      ? JSON.stringify({ isRepeat, ...createJobDocument(job, trace, entries) }, null, 2)
+      ? { isRepeat, ...createJobDocument(job, trace, entries) }
       : [...(isRepeat ? [repeatLine] : []), describeJob(job, trace, entries, terminal.isTty)].join(
           '\n',
         ),
   );
   return exitCodeOfJob(job);
-}
-
-/** @returns the exit code */
-function refuseRoster(
-  problems: readonly RosterProblem[],
-  { json }: DisburseOptions,
-  output: Output,
-): number {
-  if (json !== true) {
-    throw createRosterError(problems);
-  }
-  output.out(JSON.stringify({ ok: false, problems }, null, 2));
-  return exitCodes.refused;
 }
 
 /** A dry run needs no agent, but the payment does: notes that no agent answers, and writes nothing if one does. */

@@ -28,7 +28,7 @@ export async function listPayRuns(
 ): Promise<number> {
   const views = await inspectPayRuns(payer, options, output);
   if (options.json === true) {
-    output.out(JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2));
+    output.out({ payRuns: views.map((view) => toDocument(view, views)) });
   } else {
     output.out(
       views.length === 0
@@ -57,7 +57,7 @@ export async function showPayRun(
   }
   output.out(
     options.json === true
-      ? JSON.stringify({ payRuns: views.map((view) => toDocument(view, views)) }, null, 2)
+      ? { payRuns: views.map((view) => toDocument(view, views)) }
       : views
           .flatMap((view) => [
             describeHead(view, payer, views),

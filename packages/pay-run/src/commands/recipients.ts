@@ -55,7 +55,7 @@ export async function checkRecipients(
   }
   output.out(
     options.json === true
-      ? JSON.stringify(createRecipientsDocument(chain, recipients), null, 2)
+      ? createRecipientsDocument(chain, recipients)
       : [describeRecipients(recipients), ...describeOthers(roster.mistakes.length)].join('\n'),
   );
   return recipients.every(({ isReady }) => isReady) ? exitCodes.ok : exitCodes.someUnpaid;

@@ -315,16 +315,12 @@ function report(
 ): number {
   out(
     json === true
-      ? JSON.stringify(
-          {
-            ...{ payRun, chain, token, until },
-            payments: payments.map(({ plan, outcome }) => createSplitDocument(plan, outcome)),
-            heldBack: listHeld(held),
-            ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
-          },
-          null,
-          2,
-        )
+      ? {
+          ...{ payRun, chain, token, until },
+          payments: payments.map(({ plan, outcome }) => createSplitDocument(plan, outcome)),
+          heldBack: listHeld(held),
+          ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+        }
       : [
           ...(payments.length === 0 ? ['this run sent nothing'] : []),
           ...payments.map(({ plan, outcome }) => describeSplit(plan, outcome, unit.decimals)),
@@ -351,23 +347,19 @@ function reportPreview(
   const isEnded = held.some(({ state }) => state === 'past-date');
   out(
     json === true
-      ? JSON.stringify(
-          {
-            ...{ ok: stop === undefined && !isEnded, payRun, chain, token, until },
-            payment: {
-              ...{ recipients: ready.length, total: total.toString() },
-              inTokenUnits: { total: inTokens(total) },
-            },
-            heldBack: listHeld(held).map((one, index) => ({
-              ...one,
-              inTokenUnits: { amount: inTokens(BigInt(held[index]?.payee.amount ?? 0)) },
-            })),
-            unseen,
-            ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+      ? {
+          ...{ ok: stop === undefined && !isEnded, payRun, chain, token, until },
+          payment: {
+            ...{ recipients: ready.length, total: total.toString() },
+            inTokenUnits: { total: inTokens(total) },
           },
-          null,
-          2,
-        )
+          heldBack: listHeld(held).map((one, index) => ({
+            ...one,
+            inTokenUnits: { amount: inTokens(BigInt(held[index]?.payee.amount ?? 0)) },
+          })),
+          unseen,
+          ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+        }
       : [
           `dry run: pay run ${payRun} on ${chain} would pay ${ready.length} of ${held.length} recipient(s) who are held back until ${until}, ${formatTokenAmount(total, unit)} in total`,
           ...held.map((standing) => `  ${describeStanding(standing, unit)}`),

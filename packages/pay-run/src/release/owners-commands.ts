@@ -26,12 +26,15 @@ export async function listOwners(
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const views = await listOwnersRequests(place);
-  const text = formatOwnersRequests(views);
   if (options.out !== undefined) {
-    writeNewFile(options.out, text);
-    out(`${options.out}: ${views.length} request(s); they hold totals, and no recipient`);
+    writeNewFile(options.out, formatOwnersRequests(views));
+    out(
+      options.json === true
+        ? { file: options.out, requests: views.length }
+        : `${options.out}: ${views.length} request(s); they hold totals, and no recipient`,
+    );
   } else if (options.json === true) {
-    out(text.trimEnd());
+    out(createDocument(views));
   } else {
     const lines = views.map(toDocument).map(describe);
     out(lines.join('\n\n') || 'nothing waits for the owners of a contract wallet');
@@ -41,8 +44,11 @@ export async function listOwners(
 
 /** The file that the owners are given. It holds totals, and no recipient. */
 export function formatOwnersRequests(views: readonly OwnersView[]): string {
-  const content = { format: 'pool/owners-request/1', requests: views.map(toDocument) };
-  return `${JSON.stringify(content, null, 2)}\n`;
+  return `${JSON.stringify(createDocument(views), null, 2)}\n`;
+}
+
+function createDocument(views: readonly OwnersView[]): object {
+  return { format: 'pool/owners-request/1', requests: views.map(toDocument) };
 }
 
 /** All numbers as text, so that a wallet reads them as they are. */

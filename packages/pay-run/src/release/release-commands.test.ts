@@ -1,6 +1,8 @@
 // What a person sees of a batch that waits, and how their word comes back from another machine.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatData } from '@pool/core';
+import { textOf } from '@pool/testkit';
 import { afterEach, expect, it } from 'vitest';
 import { createPreparedBatch } from '../fixtures/prepared-batch.ts';
 import {
@@ -20,7 +22,7 @@ afterEach(async () => {
 
 function createOutput() {
   const lines: string[] = [];
-  const out = (text: string) => void lines.push(text);
+  const out = (outcome: string | object) => void lines.push(textOf(outcome));
   return { lines, output: { out, terminal: { isTty: false, write: out } } };
 }
 
@@ -44,6 +46,8 @@ it('lists, shows, signs elsewhere, imports, and then the batch is paid', async (
   const request = join(home, 'request.json');
   const answer = join(home, 'answer.json');
   await showRelease('march 2027', place, { out: request }, output);
+  await showRelease('march 2027', place, { json: true }, output);
+  expect(JSON.parse(lines.at(-1) ?? '')).toEqual(JSON.parse(readFileSync(request, 'utf8')));
   const elsewhere = noAgent;
   await signRelease(request, 'release', elsewhere, { keyFile, out: answer }, output);
   expect(lines.join('\n')).toContain('0.003 USDC');
@@ -58,7 +62,10 @@ it('lists, shows, signs elsewhere, imports, and then the batch is paid', async (
   const log = join(home, 'log.json');
   writeFileSync(log, lines.at(-1) ?? '');
   expect(await verifyLog(log, elsewhere, {}, output)).toBe(0);
-  writeFileSync(log, (lines.at(-2) ?? '').replace('"Ben"', '"Eve"'));
+  // As the command line prints it.
+  writeFileSync(log, formatData(JSON.parse(lines.at(-2) ?? '')));
+  expect(await verifyLog(log, elsewhere, {}, output)).toBe(0);
+  writeFileSync(log, (lines.at(-3) ?? '').replace('"Ben"', '"Eve"'));
   expect(await verifyLog(log, elsewhere, {}, output)).toBe(2);
   expect(lines.at(-1)).toContain('broken at entry 2');
 });

@@ -29,6 +29,7 @@ import { withStore } from '../ledger/stored-keys.ts';
 import type { Output } from '../ports.ts';
 import { writeNewFile } from '../report/new-file.ts';
 import {
+  createRequestDocument,
   formatAnswer,
   formatRequest,
   parseAnswer,
@@ -58,11 +59,7 @@ export async function listReleases(
     ({ key, amount, chain, count, preparedBy, state, until }) =>
       `${key}\n  ${amount} on ${chain} to ${count} recipient(s), prepared by ${preparedBy}: ${state}, until ${until}`,
   );
-  out(
-    json
-      ? JSON.stringify({ batches: rows }, null, 2)
-      : lines.join('\n') || 'no prepared batch waits',
-  );
+  out(json ? { batches: rows } : lines.join('\n') || 'no prepared batch waits');
   return exitCodes.ok;
 }
 
@@ -79,14 +76,18 @@ export async function showRelease(
   const requested = shown.map(({ asked }) => asked);
   if (options.out !== undefined) {
     writeNewFile(options.out, formatRequest(requested));
-    out(`${options.out}: ${requested.length} batch(es); it holds recipients and amounts`);
+    out(
+      options.json === true
+        ? { file: options.out, batches: requested.length }
+        : `${options.out}: ${requested.length} batch(es); it holds recipients and amounts`,
+    );
     return exitCodes.ok;
   }
   const texts = shown.map(({ view, asked }) => {
     const { state, until } = describe(view);
     return [...describeRequested(asked), `  ${state}, until ${until}`].join('\n');
   });
-  out(options.json === true ? formatRequest(requested).trimEnd() : texts.join('\n\n'));
+  out(options.json === true ? createRequestDocument(requested) : texts.join('\n\n'));
   return exitCodes.ok;
 }
 
@@ -266,7 +267,7 @@ export async function verifyLog(
     verdict.kind === 'intact'
       ? `intact: ${verdict.entries} entries; keep the newest digest elsewhere: ${verdict.head}`
       : `broken at entry ${verdict.number}: ${verdict.message}`;
-  out(options.json === true ? JSON.stringify(verdict, null, 2) : text);
+  out(options.json === true ? verdict : text);
   return verdict.kind === 'intact' ? exitCodes.ok : exitCodes.refused;
 }
 
@@ -291,7 +292,7 @@ export async function printLog(
     ({ number, at, event, by, key, outcome }) =>
       `${number}  ${at}  ${event}  ${by}  ${key}${outcome === undefined ? '' : `  ${outcome}`}`,
   );
-  out(json ? JSON.stringify({ entries }, null, 2) : lines.join('\n') || 'the log is empty');
+  out(json ? { entries } : lines.join('\n') || 'the log is empty');
   return exitCodes.ok;
 }
 

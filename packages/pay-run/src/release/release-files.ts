@@ -8,6 +8,7 @@ import {
   fundManifestSchema,
   hexSchema,
   isoTimeSchema,
+  openEnvelope,
   PoolError,
   parseStrictJson,
   parseWire,
@@ -57,12 +58,17 @@ export function toRequested(view: PreparedBatchView, policy: string): RequestedB
 }
 
 /** Confidential: it holds recipients and amounts. */
-export function formatRequest(batches: readonly RequestedBatch[]): string {
+export function createRequestDocument(batches: readonly RequestedBatch[]): object {
   const content = batches.map(({ batch: { symbol, decimals }, ...rest }) => {
     const { manifest, preparedBy, policy, until } = rest;
     return { manifest, symbol, decimals, preparedBy, policy, until };
   });
-  return `${JSON.stringify({ format: 'pool/release-request/1', batches: content }, null, 2)}\n`;
+  return { format: 'pool/release-request/1', batches: content };
+}
+
+/** The text of {@link createRequestDocument}. */
+export function formatRequest(batches: readonly RequestedBatch[]): string {
+  return `${JSON.stringify(createRequestDocument(batches), null, 2)}\n`;
 }
 
 /** @throws PoolError `invalid_release`, `invalid_request` */
@@ -105,9 +111,9 @@ export function parseAnswer(value: unknown, what: string): readonly BatchRelease
   });
 }
 
-/** @throws PoolError `invalid_release` */
+/** @param path - of a file, or of what a command printed with `--json`. @throws PoolError `invalid_release` */
 export function readJson(path: string): unknown {
-  return parseStrictJson(readFile(path), path);
+  return openEnvelope(parseStrictJson(readFile(path), path));
 }
 
 /** @throws PoolError `invalid_release` */

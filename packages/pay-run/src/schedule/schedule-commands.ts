@@ -202,18 +202,18 @@ async function dryRunOccurrence(
     };
   }
   const texts: string[] = [];
-  const documents: string[] = [];
   const { decimals } = plan;
+  let check: object = {};
   const terminal = { isTty: false, write: () => undefined };
-  const out = (text: string): void => void texts.push(text);
+  const out = (outcome: string | object): void => {
+    if (typeof outcome === 'string') {
+      texts.push(outcome);
+    } else {
+      check = outcome;
+    }
+  };
   const exitCode = await runDry(payer, payRun, { split: true, decimals }, { out, terminal });
-  await runDry(
-    payer,
-    payRun,
-    { split: true, decimals, json: true },
-    { out: (text) => void documents.push(text), terminal },
-  );
-  const check: unknown = JSON.parse(documents[0] ?? '{}');
+  await runDry(payer, payRun, { split: true, decimals, json: true }, { out, terminal });
   const row = { roster: 'checked', check };
   return { row, text: texts.flatMap((text) => text.split('\n')), exitCode };
 }

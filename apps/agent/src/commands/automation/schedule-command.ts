@@ -23,7 +23,6 @@ import {
 import { type Config, readConfig } from '../../config/config.ts';
 import { createScheduleDeps, readSchedulePolicy } from '../../services/jobs/schedules.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
-import { formatEnvelope } from '../../terminal/envelope.ts';
 
 type Options = { readonly envFile?: string; readonly json?: boolean };
 type Out = Pick<Output, 'out'>;
@@ -122,7 +121,7 @@ async function withPlace(
     const schedules = createScheduleStore(store, nowMs);
     const policy = readSchedulePolicy(config);
     const { data, lines, exitCode } = await work({ schedules, policy, nowMs, config }, store);
-    out(json === true ? formatEnvelope({ ok: true, data }) : lines.join('\n'));
+    out(json === true ? data : lines.join('\n'));
     return exitCode ?? exitCodes.ok;
   } finally {
     await store.close();

@@ -1,5 +1,6 @@
 import { PoolError, Secret } from '@pool/core';
 import { createHolderClient, createSyncView, type HolderClient } from '@pool/pay-run';
+import { textOf } from '@pool/testkit';
 import type { SyncProgress } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { formatBalance, runBalance, showBalance } from './balance-command.ts';
@@ -18,7 +19,7 @@ function createOutput(isTty: boolean) {
   const out: string[] = [];
   const shown: string[] = [];
   return {
-    out: (text: string) => void out.push(text),
+    out: (outcome: string | object) => void out.push(textOf(outcome)),
     terminal: { isTty, write: (text: string) => void shown.push(text) },
     printed: out,
     shown,

@@ -55,7 +55,7 @@ export async function showBalance(
   { out, terminal }: Output,
 ): Promise<number> {
   const balance = await showSync(client, () => ask(client), terminal);
-  out(json === true ? JSON.stringify(balance, null, 2) : formatBalance(balance));
+  out(json === true ? balance : formatBalance(balance));
   const decimals = findDecimals(balance);
   if (decimals !== undefined) {
     terminal.write(`= ${formatInTokens(balance, decimals)}\n`);

@@ -1,5 +1,6 @@
 import { bigintToHex32, type Consolidation, PoolError, type SpendReceipt } from '@pool/core';
 import { type ConsolidateClient, exitCodes, type Output } from '@pool/pay-run';
+import { textOf } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { consolidate } from './consolidate-command.ts';
 
@@ -38,7 +39,7 @@ function createOutput(answer?: string) {
   const lines: string[] = [];
   const notes: string[] = [];
   const output: Output = {
-    out: (text) => void lines.push(text),
+    out: (outcome) => void lines.push(textOf(outcome)),
     terminal: { isTty: false, write: (text) => void notes.push(text) },
     ...(answer === undefined ? {} : { ask: async () => answer }),
   };
@@ -102,11 +103,11 @@ describe('disburse-agent consolidate', () => {
 
   it('ends at an interruption and says how to go on', async () => {
     const { client } = createAgent(3, 1);
-    const { output, notes } = createOutput();
-    expect(await consolidate(client, request, { decimals }, output, signal)).toBe(
-      exitCodes.interrupted,
-    );
+    const { output, lines, notes } = createOutput();
+    const options = { decimals, json: true };
+    expect(await consolidate(client, request, options, output, signal)).toBe(exitCodes.interrupted);
     expect(notes.join('')).toContain('run the same command again');
+    expect(lines.map((line) => JSON.parse(line).receipts)).toEqual([[receiptOf()]]);
   });
 
   it('ends at a step that reverted', async () => {

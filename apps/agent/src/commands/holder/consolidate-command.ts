@@ -141,6 +141,7 @@ export async function consolidate(
       output.terminal.write(
         'interrupted: the agent finishes the step that is underway; run the same command again to go on\n',
       );
+      printJson(options, out, { ...plan, receipts });
       return exitCodes.interrupted;
     }
     throw error;
@@ -155,7 +156,7 @@ function printJson(
   document: Consolidation & { readonly receipts: readonly SpendReceipt[] },
 ): void {
   if (json === true) {
-    out(JSON.stringify(document, null, 2));
+    out(document);
   }
 }
 

@@ -66,7 +66,7 @@ export async function runListContacts(
     ...{ label, walletPub, encryptionPublicKey, addedAt },
   }));
   if (json === true) {
-    out(JSON.stringify(rows, null, 2));
+    out(rows);
     return exitCodes.ok;
   }
   out(

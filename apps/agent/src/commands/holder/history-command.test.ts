@@ -1,6 +1,8 @@
 // `disburse-agent history`: table, CSV and JSON, the range, and following.
+
 import type { History, HistoryEntry } from '@pool/api';
 import { bigintToHex32, PoolError } from '@pool/core';
+import { textOf } from '@pool/testkit';
 import { formatHistoryCsvRows } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli.ts';
@@ -87,7 +89,7 @@ async function show(
     },
   };
   const output = {
-    out: (text: string) => void printed.push(text),
+    out: (outcome: string | object) => void printed.push(textOf(outcome)),
     terminal: { isTty: false, write: (text: string) => void notes.push(text) },
   };
   const range = { from: '2026-01-01T00:00:00Z', to: undefined };

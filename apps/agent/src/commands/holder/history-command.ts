@@ -108,9 +108,7 @@ export async function showHistory(
     const { chain, symbol, decimals, walletPub, locked, lockedUntil } = head;
     const labelled = entries.map((entry) => addLabels(entry, view.labels));
     const held = locked === undefined ? {} : { locked, lockedUntil };
-    out(
-      JSON.stringify({ chain, symbol, decimals, walletPub, ...held, entries: labelled }, null, 2),
-    );
+    out({ chain, symbol, decimals, walletPub, ...held, entries: labelled });
   } else if (view.csv !== true) {
     terminal.write(`${feeNote}\n`);
   }
@@ -155,7 +153,7 @@ function printEntry(
 ): void {
   if (json === true) {
     const { chain, symbol, decimals } = page;
-    out(JSON.stringify({ chain, symbol, decimals, ...addLabels(entry, labels) }));
+    out({ chain, symbol, decimals, ...addLabels(entry, labels) });
   } else if (csv === true) {
     for (const row of formatHistoryCsvRows(entry, page, labels, missingNote)) {
       out(row);

@@ -1,4 +1,5 @@
 // `transfer` and `send` against the routes of the agent on a real socket, with fake ports behind them.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,7 +39,7 @@ function createOutput(isTty = false, answer?: string) {
     return answer;
   };
   const output: Output = {
-    out: (text) => void printed.push(text),
+    out: (text: string) => void printed.push(text),
     terminal: { isTty, write: (text) => void shown.push(text) },
     ...(answer === undefined ? {} : { ask }),
   };

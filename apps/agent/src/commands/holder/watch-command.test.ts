@@ -1,6 +1,8 @@
 // `disburse-agent balance --watch`: its lines, its NDJSON, outages, and its end.
+
 import { bigintToHex32, isPoolError, PoolError, Secret } from '@pool/core';
 import { type ArrivalsAnswer, createHolderClient } from '@pool/pay-run';
+import { textOf } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { apiKey, createTestApp } from '../../fixtures/test-app.ts';
 import { watchBalance } from './watch-command.ts';
@@ -43,7 +45,7 @@ async function watch(answers: readonly (ArrivalsAnswer | PoolError)[], json = fa
     },
     ...{ token: 'USDC', json, signal: stop.signal, nowMs: () => Date.UTC(2026, 4, 29, 10) },
     output: {
-      out: (text) => void printed.push(text),
+      out: (outcome) => void printed.push(textOf(outcome)),
       terminal: { isTty: false, write: (text) => void notes.push(text) },
     },
     sleep: async (ms) => {
@@ -185,7 +187,7 @@ describe('balance --watch', () => {
     await watchBalance({
       ...{ client, token: 'USDC', json: false, signal: stop.signal },
       output: {
-        out: (text) => void printed.push(text),
+        out: (outcome) => void printed.push(textOf(outcome)),
         terminal: { isTty: false, write: (text) => void printed.push(text) },
       },
     });

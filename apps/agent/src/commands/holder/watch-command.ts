@@ -121,11 +121,7 @@ function createOutageNotes({ output, nowMs = systemClock.nowMs }: Watch): {
 }
 
 function printBalance({ balance, decimals }: ArrivalsAnswer, { json, output }: Watch): void {
-  output.out(
-    json
-      ? JSON.stringify({ kind: 'balance', ...balance, decimals })
-      : formatInTokens(balance, decimals),
-  );
+  output.out(json ? { kind: 'balance', ...balance, decimals } : formatInTokens(balance, decimals));
 }
 
 function printArrival(
@@ -136,7 +132,7 @@ function printArrival(
   const { time, amount, memo, txHash } = arrival;
   const { symbol, chain } = balance;
   if (json) {
-    output.out(JSON.stringify({ kind: 'arrival', ...arrival, symbol, decimals, chain }));
+    output.out({ kind: 'arrival', ...arrival, symbol, decimals, chain });
     return;
   }
   const text = memo === undefined ? [] : [quote(memo)];

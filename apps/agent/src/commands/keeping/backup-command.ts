@@ -68,7 +68,7 @@ export async function runBackupCreate(
     createBackup(path, seal, source, { nowMs: Date.now(), signal }),
   );
   if (options.json === true) {
-    out(JSON.stringify({ path, bytes, ...describe(manifest) }, null, 2));
+    out({ path, bytes, ...describe(manifest) });
     return exitCodes.ok;
   }
   out(
@@ -92,7 +92,7 @@ export async function runBackupVerify(
   const manifest = await readBackup(path, chooseOpen(options), discardParts);
   out(
     options.json === true
-      ? JSON.stringify(describe(manifest), null, 2)
+      ? describe(manifest)
       : [`${path} is complete, and every part is what it was`, ...renderManifest(manifest)].join(
           '\n',
         ),
@@ -125,15 +125,7 @@ export async function runBackupRestore(
   const { manifest, folder, spendsFromMs } = restored;
   out(
     options.json === true
-      ? JSON.stringify(
-          {
-            folder,
-            spendsFrom: new Date(spendsFromMs).toISOString(),
-            ...describe(manifest),
-          },
-          null,
-          2,
-        )
+      ? { folder, spendsFrom: new Date(spendsFromMs).toISOString(), ...describe(manifest) }
       : [`restored into ${folder}`, ...renderManifest(manifest), ...renderNext(restored)].join(
           '\n',
         ),

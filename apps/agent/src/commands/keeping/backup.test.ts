@@ -1,11 +1,13 @@
 // `disburse-agent backup create` and `verify`: what a backup contains, that it is one state although the agent writes, and that every change
 // of the file is noticed.
+
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { exitCodes } from '@pool/pay-run';
+import { readData } from '@pool/testkit';
 import { backupMagic } from '@pool/wallet';
 import { Encrypter, generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -76,7 +78,7 @@ describe('backup create', () => {
         const args = ['create', '--out', out, '--encrypt-to', world.recipient, '--json'];
         const { code, printed } = await world.run([...args, '--env-file', world.source]);
         expect(code).toBe(exitCodes.ok);
-        const { parts } = JSON.parse(printed) as {
+        const { parts } = readData(printed) as {
           parts: { name: string; counts: Record<string, number> }[];
         };
         const counts = parts.find(({ name }) => name === 'spends.sqlite')?.counts;

@@ -79,7 +79,7 @@ export async function runVerify(
       { symbol, decimals: token.decimals },
     ]),
   );
-  out(options.json === true ? JSON.stringify(report, writeBigint, 2) : describe(report, decimals));
+  out(options.json === true ? report : describe(report, decimals));
   return isProved(report) ? exitCodes.ok : exitCodes.error;
 }
 
@@ -177,8 +177,4 @@ function denied({ reason }: { readonly reason: string }): string {
 function formatTime(seconds: number): string {
   const date = new Date(1_000 * seconds);
   return Number.isNaN(date.getTime()) ? `second ${seconds} of Unix time` : date.toISOString();
-}
-
-function writeBigint(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
 }

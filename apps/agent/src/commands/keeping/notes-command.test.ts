@@ -21,6 +21,7 @@ import {
   createFakeNotePool,
   type FakeHolder,
   type FakeNotePool,
+  textOf,
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { NotesDocument } from '../../../../../packages/wallet/src/holder/notes-document.ts';
@@ -91,7 +92,7 @@ function createOutput() {
   const written: string[] = [];
   return {
     ...{ printed, written },
-    out: (text: string) => void printed.push(text),
+    out: (outcome: string | object) => void printed.push(textOf(outcome)),
     terminal: { isTty: false, write: (text: string) => void written.push(text) },
   };
 }
@@ -179,6 +180,7 @@ describe('notes export', () => {
     const { printed } = await runExport({ file, token: 'USDC', json: true });
     expect(JSON.parse(printed)).toMatchObject({ path: file, notes: 1, tokens: { USDC: 1 } });
     await expect(runExport({ token: 'DAI' })).rejects.toMatchObject({ code: 'unknown_token' });
+    await expect(runExport({ json: true })).rejects.toThrow('--json needs --file');
   });
 
   it('writes nothing if the agent directory has no note, and says what to do', async () => {

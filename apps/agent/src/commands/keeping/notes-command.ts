@@ -46,6 +46,12 @@ export async function runNotesExport(
   { out, terminal }: Pick<Output, 'out' | 'terminal'>,
   ports: Ports = {},
 ): Promise<number> {
+  if (options.json === true && options.file === undefined) {
+    throw new PoolError(
+      'invalid_request',
+      '--json needs --file: without it, standard output gets the file of the notes',
+    );
+  }
   return await withNotes(options, ports, async ({ notes, chain }) => {
     const token =
       options.token === undefined ? undefined : findToken(options.token, chain.settings);
@@ -68,7 +74,7 @@ export async function runNotesExport(
       writeNewFile(options.file, `${text}\n`);
       out(
         options.json === true
-          ? JSON.stringify(summarize(options.file, document, chain), null, 2)
+          ? summarize(options.file, document, chain)
           : `${options.file}: ${describeExport(document, chain)}`,
       );
     }
@@ -105,9 +111,7 @@ export async function runNotesImport(
         return before === after ? [] : [{ token, before: `${before}`, after: `${after}` }];
       }),
     };
-    out(
-      options.json === true ? JSON.stringify(report, null, 2) : describeImport(path, report, chain),
-    );
+    out(options.json === true ? report : describeImport(path, report, chain));
     return report.refused.length === 0 && report.new + report.known > 0
       ? exitCodes.ok
       : exitCodes.error;

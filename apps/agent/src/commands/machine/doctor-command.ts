@@ -15,7 +15,6 @@ import { version } from '../../config/version.ts';
 import { type AgentParts, createParts } from '../../services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from '../../services/agent-prover.ts';
 import { describeReleases } from '../../services/releases.ts';
-import { formatEnvelope } from '../../terminal/envelope.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { createConfigReport } from '../setup/config-report.ts';
 import { lookAtAgent } from './agent-look.ts';
@@ -39,9 +38,7 @@ export async function runDoctor(
   const checks = await examine(options.envFile);
   const isHealthy = checks.every(({ level }) => level !== 'problem');
   output.out(
-    options.json === true
-      ? formatEnvelope({ ok: true, data: { isHealthy, version, checks } })
-      : renderDoctor(checks, output.paint),
+    options.json === true ? { isHealthy, version, checks } : renderDoctor(checks, output.paint),
   );
   return isHealthy ? exitCodes.ok : exitCodes.error;
 }

@@ -17,7 +17,6 @@ import {
 } from '@pool/pay-run';
 import { type Config, readConfig } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
-import { formatEnvelope } from '../../terminal/envelope.ts';
 import { lookAtAgent, type RunningAgent } from './agent-look.ts';
 
 type AgentState =
@@ -43,11 +42,7 @@ export type StatusOptions = { readonly json?: boolean; readonly envFile?: string
 export async function runStatus(options: StatusOptions, { out }: Output): Promise<number> {
   const nowMs = Date.now();
   const status = await readStatus(readConfig(options.envFile), nowMs);
-  out(
-    options.json === true
-      ? formatEnvelope({ ok: true, data: status })
-      : renderStatus(status, nowMs),
-  );
+  out(options.json === true ? status : renderStatus(status, nowMs));
   const { agent, schedules } = status;
   const isWell = agent.isRunning && agent.readiness.ok && schedules.damaged.length === 0;
   return isWell ? exitCodes.ok : exitCodes.error;

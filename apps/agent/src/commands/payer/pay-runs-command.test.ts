@@ -1,10 +1,12 @@
 // `disburse-agent pay-runs`: what this directory sent, and what the agent says of it.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DisbursementJob, numberFormatExamples, numberFormats, Secret } from '@pool/core';
+import { readData } from '@pool/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withPortProof } from '../../../../../packages/pay-run/src/fixtures/port-proofs.ts';
 import {
@@ -117,7 +119,7 @@ describe('disburse-agent pay-runs', () => {
       expect.stringMatching(/^ {2}part 2: unknown, key june-2of2-[0-9a-f]{32}$/),
     ]);
     const json = await run('pay-runs', 'show', 'may', '--json');
-    expect(JSON.parse(json.printed)).toMatchObject({
+    expect(readData(json.printed)).toMatchObject({
       payRuns: [
         {
           payRun: 'may',

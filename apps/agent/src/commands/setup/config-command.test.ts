@@ -1,8 +1,10 @@
 // The command `disburse-agent config check`, by its exit codes and what it prints.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
+import { readData } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli.ts';
 import { openCustodyWorld } from '../../fixtures/custody-world.ts';
@@ -90,7 +92,7 @@ describe('config check', () => {
   it('exits with 1 and the problems when the agent cannot start, also as JSON', async () => {
     const { code, printed } = await check([...good, 'DISBURSE_SEND_MAX_AMOUNT=0'], '--json');
     expect(code).toBe(exitCodes.error);
-    const report = JSON.parse(printed) as {
+    const report = readData(printed) as {
       ok: boolean;
       problems: readonly { variable: string }[];
     };
@@ -129,7 +131,7 @@ describe('config check of an agent with a custodian', () => {
     const wrong = { DISBURSE_APPROVE_TOKEN: 'another-token-canary-of-a-gate' };
     const { code, printed } = await checkCustody(wrong, '--json');
     expect(code).toBe(exitCodes.error);
-    expect(JSON.parse(printed)).toMatchObject({
+    expect(readData(printed)).toMatchObject({
       ok: false,
       signer: { ok: true },
       holderSigner: { ok: true },

@@ -58,7 +58,7 @@ export async function runConfigCheck(
   const custody = await checkCustody(read, source, envFile);
   const config = read.ok ? parseConfig(source, readConfigFile(source, envFile)) : undefined;
   const report = checkReleasePolicy(custody, config);
-  out(json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report));
+  out(json === true ? report : renderConfigReport(report));
   return report.ok ? exitCodes.ok : exitCodes.error;
 }
 

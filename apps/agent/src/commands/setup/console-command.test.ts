@@ -1,9 +1,11 @@
 // `disburse-agent console`: a login for the console of the running agent, over its real server.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
 import { serveHttp } from '@pool/http-server';
+import { textOf } from '@pool/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../config/config.ts';
 import { createTestApp, loopbackToken } from '../../fixtures/test-app.ts';
@@ -36,7 +38,7 @@ it('prints a login that opens the console once', async () => {
   writeFileSync(join(home, 'loopback.token'), `${loopbackToken}\n`);
   const printed: string[] = [];
   const output = {
-    out: (text: string) => void printed.push(text),
+    out: (outcome: string | object) => void printed.push(textOf(outcome)),
     terminal: { isTty: false, write: (text: string) => void printed.push(text) },
   };
   expect(await runConsole({ envFile, json: true }, output)).toBe(0);

@@ -30,7 +30,7 @@ export async function runConsole(
   );
   const { path } = await call(loginSchema, '/console/logins', { method: 'POST' });
   const url = `${here}${path}`;
-  out(json === true ? JSON.stringify({ url }) : url);
+  out(json === true ? { url } : url);
   terminal.write(
     `Open this address in the browser of this machine within ${loginSeconds / 60} minutes. It works once.\n`,
   );

@@ -1,8 +1,10 @@
 // `disburse-agent invite` against a platform in memory: what leaves the machine, what is written, and what a repeated run does.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
+import { readData } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../../cli.ts';
@@ -281,13 +283,13 @@ describe('invite', () => {
     const first = await run('--file', writePeople(ada), '--out', pathOf('links.csv'), '--json');
     const reference = readLinks('links.csv')[1]?.[0];
     const person = { name: 'Ada Lovelace', email: 'ada@example.org', reference };
-    expect(JSON.parse(first.printed)).toEqual({
+    expect(readData(first.printed)).toEqual({
       ...{ file: pathOf('links.csv'), walletLimit: 10, walletsTaken: 2 },
       invited: [person],
       kept: [],
     });
     const second = await run('--file', writePeople(ada), '--out', pathOf('x.csv'), '--json');
-    expect(JSON.parse(second.printed)).toEqual({
+    expect(readData(second.printed)).toEqual({
       invited: [],
       kept: [{ ...person, state: 'created' }],
     });
@@ -308,7 +310,7 @@ describe('invite list and revoke', () => {
       '2 of 10 wallets are invited or enrolled',
       '',
     ]);
-    const { links } = JSON.parse((await run('list', '--json')).printed) as { links: object[] };
+    const { links } = readData((await run('list', '--json')).printed) as { links: object[] };
     expect(links[0]).toMatchObject({ name: 'Ada Lovelace', reference, state: 'eligible' });
   });
 

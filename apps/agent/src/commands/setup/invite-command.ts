@@ -87,7 +87,7 @@ export async function runInvite(
       return { chosen, kept, quota: created.quota };
     }),
   );
-  out(options.json === true ? describeJson(path, result) : describeText(path, result));
+  out(options.json === true ? createDocument(path, result) : describeText(path, result));
   return exitCodes.ok;
 }
 
@@ -202,13 +202,12 @@ function formatLinks(
 
 type InviteResult = Chosen & { readonly quota: Created['quota'] | undefined };
 
-function describeJson(path: string, { chosen, kept, quota }: InviteResult): string {
-  const document = {
+function createDocument(path: string, { chosen, kept, quota }: InviteResult): object {
+  return {
     ...(quota === undefined ? {} : { file: path, ...quota }),
     invited: chosen.map(({ hasLink: _, ...person }) => person),
     kept: kept.map(({ person: { hasLink: _, ...person }, state }) => ({ ...person, state })),
   };
-  return JSON.stringify(document, null, 2);
 }
 
 function describeText(path: string, { chosen, kept, quota }: InviteResult): string {
@@ -250,7 +249,7 @@ export async function runListInvited(
   });
   const { walletLimit, walletsTaken } = list;
   if (options.json === true) {
-    out(JSON.stringify({ walletLimit, walletsTaken, links: rows }, null, 2));
+    out({ walletLimit, walletsTaken, links: rows });
     return exitCodes.ok;
   }
   const lines = rows.map(
@@ -271,11 +270,7 @@ export async function runRevokeInvitation(
   await withSession(options, settings, terminal, (session) =>
     session.revokeInvitationLink(reference),
   );
-  out(
-    options.json === true
-      ? JSON.stringify({ reference, state: 'revoked' }, null, 2)
-      : `${reference}: revoked`,
-  );
+  out(options.json === true ? { reference, state: 'revoked' } : `${reference}: revoked`);
   return exitCodes.ok;
 }
 

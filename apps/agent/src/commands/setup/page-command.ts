@@ -55,7 +55,7 @@ export async function runPage(
   const url = `http://localhost:${port}/payee/`;
   out(
     options.json === true
-      ? JSON.stringify({ url, digest, folder, platform: platformUrl })
+      ? { url, digest, folder, platform: platformUrl }
       : `The page is at ${url} until you press Ctrl-C, from ${folder}.\nEvery file was compared with the release ${digest}. The platform is ${platformUrl}.`,
   );
   await withInterruption(
