@@ -13,7 +13,7 @@ import { type Commands, envFile, type OptionForm, type Options } from './cli-opt
 import { payerCommands } from './cli-payer.ts';
 import { scheduleCommands } from './cli-schedule.ts';
 import { version } from './config/version.ts';
-import { asksForJson, runWithJson } from './terminal/json-output.ts';
+import { runWithJson } from './terminal/json-output.ts';
 import type { Paint } from './terminal/paint.ts';
 
 export type Streams = Omit<Output, 'out'> & {
@@ -63,7 +63,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     if (error instanceof CommanderError && error.exitCode === 0) {
       return exitCodes.ok;
     }
-    const { formatFailure, isPoolError, PoolError } = await import('@pool/core');
+    const { asksForJson, formatFailure, isPoolError, PoolError } = await import('@pool/core');
     if (asksForJson(argv)) {
       const isUsage = error instanceof CommanderError;
       const message = isUsage ? error.message.replace(/^error: /, '') : '';

@@ -7,7 +7,6 @@
 import { runCli } from './cli.ts';
 import { createAsk } from './terminal/ask.ts';
 import { interruptOnClosedOutput } from './terminal/closed-output.ts';
-import { asksForJson } from './terminal/json-output.ts';
 import { createPaint } from './terminal/paint.ts';
 
 interruptOnClosedOutput({ output: process.stdout, error: process.stderr }, () =>
@@ -35,8 +34,8 @@ async function reportUnexpected(error: unknown): Promise<void> {
   const { createProcessSource } = await import('./config/config.ts');
   const { describeUnexpected } = await import('./terminal/unexpected.ts');
   process.stderr.write(`${describeUnexpected(error, createProcessSource().env)}\n`);
+  const { asksForJson, formatFailure } = await import('@pool/core');
   if (asksForJson(words)) {
-    const { formatFailure } = await import('@pool/core');
     process.stdout.write(`${formatFailure(error)}\n`);
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isPoolError, parseHex32 } from '@pool/core';
+import { asksForJson, formatFailure, isPoolError, PoolError, parseHex32 } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import {
   type Call,
@@ -35,8 +35,16 @@ export async function runApproveCli(
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      return error.exitCode === 0 ? exitCodes.ok : exitCodes.error;
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      return exitCodes.ok;
+    }
+    const isUsage = error instanceof CommanderError;
+    if (asksForJson(argv)) {
+      const message = isUsage ? error.message.replace(/^error: /, '') : '';
+      streams.out(formatFailure(isUsage ? new PoolError('invalid_request', message) : error));
+    }
+    if (isUsage) {
+      return exitCodes.error;
     }
     if (isPoolError(error)) {
       const { findErrorEntry } = await import('@pool/core');
@@ -69,7 +77,7 @@ const envFile = new Option(
   '--env-file <path>',
   "configuration file; default: $APPROVE_ENV, then approve.env in the gate's directory",
 );
-const common = [new Option('--json', 'print one JSON document'), envFile];
+const common = [new Option('--json', 'print one JSON document; its "data": the outcome'), envFile];
 
 /** A key, or what a person signed elsewhere. */
 const signing = [

@@ -12,7 +12,7 @@ export {
   findChainFamily,
 } from './chain-families/families.ts';
 export type { Brand, Mark } from './errors/brand.ts';
-export { formatData, formatFailure, openEnvelope } from './errors/envelope.ts';
+export { asksForJson, formatData, formatFailure, openEnvelope } from './errors/envelope.ts';
 export {
   edgeTokenRefused,
   explainPlatformFailure,

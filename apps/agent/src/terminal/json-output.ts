@@ -8,12 +8,6 @@
 type Texts = { out(text: string): void; err(text: string): void };
 type Outcomes = { out(outcome: string | object): void };
 
-/** Also of a command line that is wrong. */
-export function asksForJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  return argv.slice(0, end === -1 ? undefined : end).includes('--json');
-}
-
 /** Runs a command: a document becomes an envelope, and a text goes to standard error. @returns the exit code */
 export async function runWithJson(
   streams: Texts,

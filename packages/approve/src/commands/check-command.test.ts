@@ -1,7 +1,9 @@
 // What a person sees of a batch or spend before they release it.
+
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readData } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fundBody } from '../fixtures/bodies.ts';
 import { makePerson, runCommand } from '../fixtures/command-line.ts';
@@ -101,7 +103,7 @@ describe('approve check of a batch', () => {
       expect.stringMatching(/^It would wait \(hold-new-payee\)/),
     ]);
 
-    const json = JSON.parse((await run('check', digest, '--json')).out) as object;
+    const json = readData((await run('check', digest, '--json')).out) as object;
     expect(json).toMatchObject({
       manifestDigest: digest,
       answer: 'later',
@@ -136,7 +138,7 @@ describe('approve check of a batch', () => {
     expect(out).toMatch(
       /^voted {10}\d{4}-\d\d-\d\dT[^ ]+ {2}fund-authorization ap-[^ ]+: deny \(recipient-not-listed\)\. The policy does not list a recipient\.$/m,
     );
-    expect(JSON.parse((await run('check', digest, '--json')).out)).toMatchObject({
+    expect(readData((await run('check', digest, '--json')).out)).toMatchObject({
       votes: [
         {
           kind: 'fund-authorization',
@@ -175,7 +177,7 @@ describe('approve check of a spend', () => {
         'change         0.00001 USDC (10)',
       ]),
     );
-    expect(JSON.parse((await run('check', digest, '--json')).out)).toMatchObject({
+    expect(readData((await run('check', digest, '--json')).out)).toMatchObject({
       payment: {
         kind: 'spend',
         holder,

@@ -1,9 +1,11 @@
 // The commands of an operator beside a running gate, on the same files.
+
 import { sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { readData } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fundBody } from '../fixtures/bodies.ts';
 import { makePerson, type Run, runCommand } from '../fixtures/command-line.ts';
@@ -81,7 +83,7 @@ describe('approve release', () => {
     ).toMatch(/^Head of payroll released/);
     await served.gate.poll();
     expect(world.statusOf(id)).toBe('Signed');
-    expect((await run('manifests', '--json')).out).toContain('"state": "approved"');
+    expect((await run('manifests', '--json')).out).toContain('"state":"approved"');
   });
 
   it('refuses a key that the policy does not list, and a file that is no key', async () => {
@@ -217,7 +219,7 @@ it('approve ledger erase makes room, and says who decided it', async () => {
     /invalid_configuration: --older-than-hours is -1/,
   );
   const { out } = await run('ledger', 'erase', '--by', 'Head', '--older-than-hours', '0', '--json');
-  expect(JSON.parse(out)).toEqual({ erased: 1, by: 'Head' });
+  expect(readData(out)).toEqual({ erased: 1, by: 'Head' });
   expect((await run('audit', 'list')).out).toMatch(/"manifests.erased".*Head/);
 });
 
@@ -225,7 +227,7 @@ it('approve audit verifies its log, and finds an entry that was changed', async 
   await holdBatch();
   const intact = await run('audit', 'verify', '--json');
   expect(intact.code).toBe(0);
-  const { head: newest } = JSON.parse(intact.out) as { readonly head: string };
+  const { head: newest } = readData(intact.out) as { readonly head: string };
   expect((await run('audit', 'verify', '--head', newest)).code).toBe(0);
   expect((await run('audit', 'verify', '--head', `0x${'07'.repeat(32)}`)).out).toMatch(/cut off/);
   expect((await run('audit', 'list')).out).toContain('"event":"manifest.stored"');

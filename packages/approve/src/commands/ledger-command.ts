@@ -58,10 +58,11 @@ export function runAuditVerify({
 
 /** One JSON line for each entry. */
 export function runAuditList({ ledger }: LedgerCall): Outcome {
-  const lines = listAll(ledger).map(({ seq, atMs, event, data, hash }) =>
-    JSON.stringify({ seq, at: new Date(atMs).toISOString(), event, data: parseData(data), hash }),
-  );
-  return { text: lines.join('\n') };
+  const entries = listAll(ledger).map(({ seq, atMs, event, data, hash }) => {
+    return { seq, at: new Date(atMs).toISOString(), event, data: parseData(data), hash };
+  });
+  const lines = entries.map((entry) => JSON.stringify(entry));
+  return { document: { entries }, text: lines.join('\n') };
 }
 
 function parseData(data: string): unknown {
@@ -178,8 +179,14 @@ export function runLedgerStatus({ ledger }: LedgerCall): Outcome {
 /** Prints the history, or writes it to a new file, mode 0600. */
 export function runLedgerExport({
   ledger,
-  options: { out },
+  options: { out, json },
 }: LedgerCall<CommonOptions & { readonly out?: string }>): Outcome {
+  if (json === true && out === undefined) {
+    throw new PoolError(
+      'invalid_request',
+      '--json needs --out: without it, standard output gets the file of the history',
+    );
+  }
   const text = serializeHistory(ledger.exportHistory());
   if (out === undefined) {
     return { text };
@@ -193,7 +200,10 @@ export function runLedgerExport({
       { cause },
     );
   }
-  return { text: `The history is in ${out}. It links batches to each other: keep it private.` };
+  return {
+    document: { file: out },
+    text: `The history is in ${out}. It links batches to each other: keep it private.`,
+  };
 }
 
 /** Merges a history into the ledger. Nothing that is stored is lowered or removed. */

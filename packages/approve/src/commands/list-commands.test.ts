@@ -1,8 +1,10 @@
 // What waits, for whom, and what is stored.
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parsePolicy } from '@pool/policy';
+import { readData } from '@pool/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fundBody } from '../fixtures/bodies.ts';
 import { makePerson, runCommand } from '../fixtures/command-line.ts';
@@ -51,7 +53,7 @@ it('pending names the total, who released the batch, and who may', async () => {
   );
   expect(second).toBe('    released by Treasurer, 2 needed; may release: Head of payroll');
   expect(rest).toEqual([]);
-  expect(JSON.parse((await run('pending', '--json')).out)).toMatchObject({
+  expect(readData((await run('pending', '--json')).out)).toMatchObject({
     waiting: [
       {
         manifestDigest: digest,

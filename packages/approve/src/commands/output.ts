@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { PoolError } from '@pool/core';
+import { formatData, PoolError } from '@pool/core';
 import { type Ledger, openLedger } from '@pool/policy';
 import { type GatePlaces, parseGatePlaces } from '../config/config.ts';
 import { type ConfigSource, ledgerPath } from '../config/gate-home.ts';
@@ -48,23 +48,19 @@ export type Outcome = {
   /** Default: ok. */
   readonly code?: number;
   readonly text: string;
-  /** What `--json` prints. Undefined: the text. */
+  /** The data of `--json`. Absent: the command has no such option. */
   readonly document?: unknown;
 };
 
 export type Run<TCall> = (call: TCall) => Outcome | Promise<Outcome>;
 
-export function print({ streams, options }: Call, { text, document }: Outcome): void {
-  if (document !== undefined && options.json === true) {
-    streams.out(JSON.stringify(document, printable, 2));
+/** The only place where an outcome is written. */
+export function print({ streams, options }: Call, { text, document = null }: Outcome): void {
+  if (options.json === true) {
+    streams.out(formatData(document));
   } else if (text !== '') {
     streams.out(text);
   }
-}
-
-/** JSON has no big integers. */
-function printable(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
 }
 
 /** A call of a command that works on the ledger beside the running gate. */

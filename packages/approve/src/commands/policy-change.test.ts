@@ -1,7 +1,9 @@
 // A policy that asks its people about its own changes: root alone changes nothing, at a reload or at the start.
+
 import { sign } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readData } from '@pool/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makePerson, type Run, runCommand } from '../fixtures/command-line.ts';
 import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
@@ -53,7 +55,7 @@ async function propose(policy: object): Promise<string> {
   const file = join(world.home.path, 'next.json');
   writeFileSync(file, JSON.stringify(policy));
   const { out } = await run('policy', 'propose', file, '--json');
-  return (JSON.parse(out) as { readonly sha256: string }).sha256;
+  return (readData(out) as { readonly sha256: string }).sha256;
 }
 
 it('refuses a file that root edited alone, at a reload and at the start', async () => {

@@ -6,6 +6,12 @@
  */
 import { isPoolError } from './pool-error.ts';
 
+/** Also for a command line that is wrong, of which nothing else is known. */
+export function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? undefined : end).includes('--json');
+}
+
 /** @param data - the document of the command. A bigint becomes a string */
 export function formatData(data: unknown): string {
   return JSON.stringify({ ok: true, data }, writeBigint);
