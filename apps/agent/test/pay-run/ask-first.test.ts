@@ -22,6 +22,7 @@ describe('a roster that is paid whole', () => {
     await expect(test.whole()).rejects.toMatchObject({
       code: 'payment_blocked',
       message: expect.stringContaining('insufficient_balance: the funder holds 0.000001 USDC'),
+      problems: [{ code: 'insufficient_balance' }],
     });
     expect(test.state.submitted).toEqual([]);
     const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };

@@ -93,6 +93,8 @@ describe('paySplit', () => {
     const outcome = await test.split({ entries });
     expect(test.state.submitted).toEqual([]);
     expect(outcome.stop).toMatchObject({ code: 'unregistered-recipient', exitCode: 2 });
+    const problem = { part: 3, line: 7, column: 'address', code: 'unregistered-recipient' };
+    expect(outcome.stop?.problems).toMatchObject([problem]);
     expect(outcome.stop?.message).toContain(
       'part 3, line 7, address: the recipient has not signed in and enrolled (0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE, unregistered-recipient)',
     );

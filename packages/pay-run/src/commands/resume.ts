@@ -42,7 +42,12 @@ import {
   type Stop,
 } from '../pay/split-pay-run.ts';
 import type { Output, Payer } from '../ports.ts';
-import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../report/split-report.ts';
+import {
+  createSplitDocument,
+  describeSplit,
+  exitCodeOfSplit,
+  listStopped,
+} from '../report/split-report.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import {
   createStanding,
@@ -319,7 +324,7 @@ function report(
           ...{ payRun, chain, token, until },
           payments: payments.map(({ plan, outcome }) => createSplitDocument(plan, outcome)),
           heldBack: listHeld(held),
-          ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+          ...listStopped(stop),
         }
       : [
           ...(payments.length === 0 ? ['this run sent nothing'] : []),
@@ -358,7 +363,7 @@ function reportPreview(
             inTokenUnits: { amount: inTokens(BigInt(held[index]?.payee.amount ?? 0)) },
           })),
           unseen,
-          ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+          ...listStopped(stop),
         }
       : [
           `dry run: pay run ${payRun} on ${chain} would pay ${ready.length} of ${held.length} recipient(s) who are held back until ${until}, ${formatTokenAmount(total, unit)} in total`,

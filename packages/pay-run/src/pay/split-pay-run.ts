@@ -53,7 +53,13 @@ export type PartOutcome = {
 };
 
 /** Why the run ended early, other than a part that failed or reverted. */
-export type Stop = { readonly code: string; readonly message: string; readonly exitCode: number };
+export type Stop = {
+  readonly code: string;
+  readonly message: string;
+  /** One for each line or place, where there is a list. */
+  readonly problems?: readonly object[] | undefined;
+  readonly exitCode: number;
+};
 
 export type SplitOutcome = {
   readonly parts: readonly PartOutcome[];
@@ -149,6 +155,7 @@ export function createStop(issues: readonly PartIssue[], advice: readonly string
   return {
     code: issues[0]?.code ?? 'payment_blocked',
     message: ['this run submitted nothing:', ...issues.map(describeIssue), ...advice].join('\n'),
+    problems: issues,
     exitCode: issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused,
   };
 }
@@ -267,14 +274,14 @@ async function payInOrder(
     if (!isPoolError(error)) {
       throw error;
     }
-    const { code, message, details } = error;
+    const { code, message, problems, details } = error;
     const exitCode = code === 'interrupted' ? exitCodes.interrupted : exitCodeOfError(code);
     const at = parts.findIndex(({ job }) => job === undefined);
     const sending = parts[at];
     if (sending !== undefined && details?.['mayHaveArrived'] === true) {
       parts[at] = { ...sending, isUnseen: true };
     }
-    return { parts, stop: { code, message, exitCode } };
+    return { parts, stop: { code, message, problems, exitCode } };
   }
 }
 

@@ -132,6 +132,12 @@ describe('createSplitDocument', () => {
     }
   });
 
+  it('lists what stopped the run', () => {
+    const stopped = { code: 'c', message: 'm', problems: [{ line: 7 }] };
+    const outcome = { ...createOutcome(undefined), stop: { ...stopped, exitCode: 2 } };
+    expect(createSplitDocument(name, outcome)).toMatchObject({ stopped });
+  });
+
   it('contains the same facts for programs', () => {
     const document = createSplitDocument(name, createOutcome(paid, failed, undefined));
     expect(JSON.parse(JSON.stringify(document))).toMatchObject({

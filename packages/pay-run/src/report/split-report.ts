@@ -10,7 +10,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { isRound } from '../ledger/invited-record.ts';
 import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from '../ledger/pay-run-find.ts';
 import type { PayRunName } from '../ledger/pay-run-ledger.ts';
-import { isPaid, type PartOutcome, type SplitOutcome } from '../pay/split-pay-run.ts';
+import { isPaid, type PartOutcome, type SplitOutcome, type Stop } from '../pay/split-pay-run.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 
@@ -75,8 +75,17 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
       ...optionalEntry('prover', trace?.prover),
       ...optionalEntry('settlement', trace?.settlement),
     })),
-    ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+    ...listStopped(stop),
   };
+}
+
+/** In a document of `--json`: as the error of a command that was refused. */
+export function listStopped(stop: Stop | undefined): object {
+  if (stop === undefined) {
+    return {};
+  }
+  const { code, message, problems } = stop;
+  return { stopped: { code, message, problems } };
 }
 
 /** @param decimals - of the token */

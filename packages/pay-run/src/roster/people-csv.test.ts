@@ -58,7 +58,10 @@ it.each([
   expect(mistakesOf(text)).toEqual([expect.stringMatching(message)]);
 });
 
-it('counts the mistakes that it does not show', () => {
-  const rows = Array.from({ length: 25 }, () => 'no address');
+it('counts the mistakes that it does not show, and lists all for a program', () => {
+  const rows = Array.from({ length: 25 }, (_, index) => `no address ${index}`);
+  expect(() => parsePeople(['email', ...rows].join('\n'))).toThrow(
+    expect.objectContaining({ problems: rows.map(() => ({ message: expect.any(String) })) }),
+  );
   expect(mistakesOf(['email', ...rows].join('\n')).at(-1)).toMatch(/^and \d+ more mistakes$/);
 });

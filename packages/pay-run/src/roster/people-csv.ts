@@ -125,5 +125,7 @@ function refuse(mistakes: readonly string[]): PoolError {
   const shown = mistakes.slice(0, maxShown);
   const more =
     mistakes.length > maxShown ? [`and ${mistakes.length - maxShown} more mistakes`] : [];
-  return new PoolError('invalid_roster', [...shown, ...more].join('\n'));
+  return new PoolError('invalid_roster', [...shown, ...more].join('\n'), {
+    problems: mistakes.map((message) => ({ message })),
+  });
 }

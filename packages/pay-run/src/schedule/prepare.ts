@@ -152,7 +152,8 @@ export async function decidePreparation(
   const serious = issues.filter(({ code }) => !passingCodes.includes(code));
   if (serious[0] !== undefined) {
     const code = serious.every(isFinding) ? 'payment_blocked' : 'invalid_roster';
-    throw new PoolError(code, serious.slice(0, 20).map(describeIssue).join('\n'));
+    const message = serious.slice(0, 20).map(describeIssue).join('\n');
+    throw new PoolError(code, message, { problems: serious });
   }
   for (const entries of parts) {
     assertNeedsPerson(plan, sumAmounts(entries), deps.policy);
