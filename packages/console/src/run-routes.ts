@@ -112,16 +112,16 @@ export function addRunRoutes(
   }
 
   async function readReleases({ parts }: PayRunView): Promise<RunReleases> {
-    const all = owners === undefined ? [] : await listOwnersRequests(owners);
-    const asked = all.filter(({ request }) => parts.some(({ key }) => key === request.batch.key));
+    const keys = parts.map(({ key }) => key);
+    const asked = owners === undefined ? [] : await listOwnersRequests(owners, keys);
     if (releases === undefined) {
       return { prepared: [], entries: [], asked };
     }
     const prepared = await listWaiting(releases, payer);
-    const entries = await Promise.all(parts.map(({ key }) => releases.log.listOf(key)));
+    const entries = await Promise.all(keys.map((key) => releases.log.listOf(key)));
     return {
       asked,
-      prepared: prepared.filter(({ batch }) => parts.some(({ key }) => key === batch.key)),
+      prepared: prepared.filter(({ batch }) => keys.includes(batch.key)),
       entries: entries.flat().toSorted((one, other) => one.number - other.number),
     };
   }

@@ -158,12 +158,20 @@ export type OwnersView = {
 
 /**
  * The requests that were not withdrawn, whose deadline has not passed and whose job has not ended, those of the oldest payment first.
+ * @param keys - of these payments only. Default: of all
  * @throws PoolError `store_damaged`
  */
-export async function listOwnersRequests(place: OwnersOffice): Promise<readonly OwnersView[]> {
-  const entries = await (await place.openLog()).listSince();
+export async function listOwnersRequests(
+  place: OwnersOffice,
+  keys?: readonly string[],
+): Promise<readonly OwnersView[]> {
+  const log = await place.openLog();
+  const payments =
+    keys === undefined
+      ? [...Map.groupBy(await log.listSince(), ({ key }) => key).values()]
+      : await Promise.all(keys.map((key) => log.listOf(key)));
   const nowSeconds = place.nowMs() / 1_000;
-  const views = [...Map.groupBy(entries, ({ key }) => key).values()]
+  const views = payments
     .filter((own) => !own.some(({ event }) => endEvents.has(event)))
     .flatMap((own) =>
       own.flatMap((entry) => {

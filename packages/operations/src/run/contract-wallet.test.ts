@@ -119,6 +119,7 @@ it('asks for nothing more once the job has ended, which the log does not say wit
   await run(job, [[60, () => store(first)]]);
   expect(job.state()).toBe('done');
   expect(await listOwnersRequests(place)).toMatchObject([{ state: 'signed' }]);
+  expect(await listOwnersRequests(place, ['run-2', 'run-1'])).toHaveLength(1);
   ended.add('run-1');
   expect(await listOwnersRequests(place)).toEqual([]);
   await expect(store(first)).rejects.toThrow(/nothing waits for the owners/);
@@ -250,6 +251,8 @@ it.each([
           ),
         });
       }
+      // The page of another pay run is still shown.
+      expect(await listOwnersRequests(place, ['run-2'])).toEqual([]);
       Object.assign(log, whole);
     };
     const events = await run(job, [
