@@ -1,50 +1,82 @@
-// What a script reads of the gate's commands with --json.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Arguments and failures of the command line.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { runCommand } from './fixtures/command-line.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type RunOptions, runCommand } from './fixtures/command-line.ts';
+import { createWorldA, type WorldA } from './fixtures/custodian-a.ts';
+import { type ServedGate, serveTestGate } from './fixtures/gate-home.ts';
+import { fundFile } from './fixtures/payroll.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'pool-approve-cli-'));
-afterAll(() => rmSync(home, { recursive: true }));
+let world: WorldA;
+let served: ServedGate;
 
-it.each([
-  ['doctor'],
-  ['check', 'x'],
-  ['pending'],
-  ['manifests'],
-  ['release', 'x', '--key-file', 'x'],
-  ['deny', 'x'],
-  ['ledger'],
-  ['ledger', 'export'],
-  ['ledger', 'import', 'x'],
-  ['ledger', 'erase', '--by', 'x'],
-  ['ledger', 'rebaseline', '--by', 'x'],
-  ['policy', 'lint'],
-  ['policy', 'propose', 'x'],
-  ['policy', 'sign', 'x'],
-  ['policy', 'apply', 'x'],
-  ['audit', 'verify'],
-  ['audit', 'list'],
-  ['config', 'check'],
-])('prints one envelope where there is no configuration: %s %s', async (...argv) => {
-  const { code, out, err } = await runCommand({ home }, [...argv, '--json']);
-  const { ok, error } = JSON.parse(out);
-  expect([ok, err]).toEqual([false, `${error.code}: ${error.message}`]);
-  expect(code).not.toBe(0);
+beforeEach(async () => {
+  world = await createWorldA();
+  served = await serveTestGate(world.home);
 });
 
-it.each([
-  ['pendig', '--json'],
-  ['check', '--json'],
-  ['ledger', 'erase', '--json'],
-])('prints an envelope for wrong usage: %s %s %s', async (...argv) => {
-  const { code, out } = await runCommand({ home }, argv);
-  expect([code, JSON.parse(out)]).toEqual([
-    1,
-    {
-      ok: false,
-      error: { code: 'invalid_request', message: expect.not.stringContaining('error:') },
-    },
-  ]);
+afterEach(async () => {
+  await served.close();
+  await world.close();
+});
+
+async function run(argv: readonly string[], options: Omit<RunOptions, 'home'> = {}) {
+  return await runCommand({ home: world.home.path, ...options }, argv);
+}
+
+it('shows the stack of an unexpected error to whoever asks for it', async () => {
+  const input = JSON.stringify(fundFile());
+  const fail = async (env: Readonly<Record<string, string>>) =>
+    await run(['check', '-'], {
+      input,
+      env,
+      nowMs: () => {
+        throw new Error('the clock stands still');
+      },
+    });
+  expect(await fail({})).toEqual({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(
+      /^internal_error: an unexpected error; APPROVE_LOG_LEVEL=debug in the environment/,
+    ) as string,
+  });
+  const shown = /^internal_error: Error: the clock stands still\n +at /;
+  expect((await fail({ APPROVE_LOG_LEVEL: 'debug' })).err).toMatch(shown);
+  writeFileSync(join(world.home.path, 'approve.env'), 'APPROVE_LOG_LEVEL=trace\n');
+  expect((await fail({})).err).toMatch(shown);
+  expect((await fail({ APPROVE_LOG_LEVEL: 'loud' })).err).toMatch(/^invalid_configuration: /);
+});
+
+it('lints a policy from standard input', async () => {
+  const input = readFileSync(join(world.home.path, 'policy.json'), 'utf8');
+  expect(await run(['policy', 'lint', '-'], { input })).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^standard input can be used \(sha256 [0-9a-f]{64}\)\.$/m) as string,
+  });
+  expect((await run(['policy', 'lint', '-'], { input: '{' })).err).toBe(
+    'invalid_policy: standard input is not JSON',
+  );
+  expect((await run(['policy', 'lint', '-'], { input: '{}' })).err).toMatch(
+    /^invalid_policy: standard input: /,
+  );
+});
+
+it('tells a hash of the audit log that is mistyped from one that is missing', async () => {
+  const { hash = '0x' } = served.gate.ledger.findAuditHead() ?? {};
+  const verify = async (head: string) => await run(['audit', 'verify', '--head', head]);
+  for (const head of [hash, hash.slice(2), hash.toUpperCase().replace('0X', '0x')]) {
+    expect(await verify(head)).toMatchObject({ code: 0 });
+  }
+  for (const head of [hash.slice(0, -1), `${hash}00`, hash.replace(/.$/, 'g'), 'latest', '']) {
+    expect(await verify(head)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/--head.* It must be a hash of 32 bytes, 64 hex char/) as string,
+    });
+  }
+  expect(await verify('07'.repeat(32))).toMatchObject({
+    code: 2,
+    out: expect.stringMatching(/the end of the log was cut off/) as string,
+  });
 });
