@@ -1,7 +1,6 @@
 // `pnpm bench payroll [--recipients 1280] [--ceiling 256]`: one roster paid by `disburse --split` on a chain with blocks of 12 seconds and 13
 // minutes of finality: payees an hour, compared with what the proofs alone would allow, and the seconds of each stage. A whole deployment
 // of real processes, with real proofs.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

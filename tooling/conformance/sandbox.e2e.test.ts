@@ -1,6 +1,5 @@
 // The contract from outside: a sandbox as a person starts it, the example client, which imports nothing of this repository,
 // and the agent's own command.
-
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,5 @@
 // What a deployment must show, wherever its processes run: an employer registers, payees enrol, an agent pays a roster with a proof that
 // another process made, the pool on chain has the sum, and each payee opens the amount of the roster.
-
 import { randomBytes } from 'node:crypto';
 import { readData } from '@pool/testkit';
 import type { DeployedChain } from '../../apps/sandbox/src/chain/local-chain.ts';

@@ -1,6 +1,5 @@
 // A Safe of three owners pays (ERC-1271): two agents on one PostgreSQL wait for the release by a person and for the signatures of
 // the owners, which are imported at one of them.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectErc20 } from '@pool/contracts';

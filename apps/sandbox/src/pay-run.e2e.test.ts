@@ -1,6 +1,5 @@
 // The command as a payroll clerk uses it, over real processes: recipients that are not ready, the total of a payment,
 // what prevents it, skipped recipients, and the spellings of a label (docs/decisions/0008).
-
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

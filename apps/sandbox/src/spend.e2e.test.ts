@@ -1,6 +1,5 @@
 // A holder's money over real processes: enrolled by `onboard`, paid by a batch, moved inside the pool and withdrawn, disclosed, merged, and
 // moved to a new viewing key. Real proofs of both sizes.
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {

@@ -1,6 +1,5 @@
 // The commands' output for a key that was or may be paid under other settings: it never says that nothing was paid, and
 // never advises to send it again.
-
 import type { DisbursementJob } from '@pool/core';
 import { textOf } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 // What a person sees of a batch or spend before they release it.
-
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

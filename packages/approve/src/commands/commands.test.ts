@@ -1,5 +1,4 @@
 // The commands of an operator beside a running gate, on the same files.
-
 import { sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,4 @@
 // What waits, for whom, and what is stored.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,5 +1,4 @@
 // A policy that asks its people about its own changes: root alone changes nothing, at a reload or at the start.
-
 import { sign } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // `disburse-agent cancel`: output and exit code for each outcome of a job.
-
 import { type DisbursementJob, PoolError } from '@pool/core';
 import { textOf } from '@pool/testkit';
 import { expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 // Ctrl-C while a payment is followed: the payment continues, and the command says so.
-
 import type { DisbursementJob } from '@pool/core';
 import { textOf } from '@pool/testkit';
 import { expect, it } from 'vitest';

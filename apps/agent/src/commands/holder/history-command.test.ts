@@ -1,5 +1,4 @@
 // `disburse-agent history`: table, CSV and JSON, the range, and following.
-
 import type { History, HistoryEntry } from '@pool/api';
 import { bigintToHex32, PoolError } from '@pool/core';
 import { textOf } from '@pool/testkit';

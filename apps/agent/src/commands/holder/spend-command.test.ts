@@ -1,5 +1,4 @@
 // `transfer` and `send` against the routes of the agent on a real socket, with fake ports behind them.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,4 @@
 // `disburse-agent balance --watch`: its lines, its NDJSON, outages, and its end.
-
 import { bigintToHex32, isPoolError, PoolError, Secret } from '@pool/core';
 import { type ArrivalsAnswer, createHolderClient } from '@pool/pay-run';
 import { textOf } from '@pool/testkit';

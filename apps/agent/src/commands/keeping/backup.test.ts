@@ -1,6 +1,5 @@
 // `disburse-agent backup create` and `verify`: what a backup contains, that it is one state although the agent writes, and that every change
 // of the file is noticed.
-
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

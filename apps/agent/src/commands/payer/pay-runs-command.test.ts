@@ -1,5 +1,4 @@
 // `disburse-agent pay-runs`: what this directory sent, and what the agent says of it.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,4 @@
 // The command `disburse-agent config check`, by its exit codes and what it prints.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // `disburse-agent console`: a login for the console of the running agent, over its real server.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

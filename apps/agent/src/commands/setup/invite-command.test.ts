@@ -1,5 +1,4 @@
 // `disburse-agent invite` against a platform in memory: what leaves the machine, what is written, and what a repeated run does.
-
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
