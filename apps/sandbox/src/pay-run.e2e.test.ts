@@ -5,10 +5,16 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
 import { readData } from '@pool/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openJobStore } from '../../../packages/idempotency/src/open-job-store.ts';
 import { planOccurrence } from '../../../packages/pay-run/src/schedule/definition.ts';
 import { createScheduleStore } from '../../../packages/pay-run/src/schedule/schedule-store.ts';
+import {
+  describeTarget,
+  startReceiver,
+  verifyEvent,
+  writeTargets,
+} from '../../../packages/webhooks/src/fixtures/webhook-world.ts';
 import { deriveHolder, enrolHolder, openSession } from './chain/people.ts';
 import { deriveHolderKey } from './chain/sandbox-keys.ts';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
@@ -216,7 +222,24 @@ describe('disburse-agent for payroll staff', () => {
     expect(stack.readLogs()).not.toContain('ada@example.org');
   });
 
-  it('pays a scheduled occurrence once after its release, and skips one that nobody releases', async () => {
+  /** Events that a receiver on this machine took, with a signature that the library of the format accepts. */
+  async function receiveWebhooks() {
+    const told: { readonly type: string; readonly data: object }[] = [];
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    const target = describeTarget(receiver);
+    receiver.answer = (request) => {
+      try {
+        told.push(verifyEvent(target.secrets[0], request) as (typeof told)[number]);
+        return { status: 200 };
+      } catch {
+        return { status: 401 };
+      }
+    };
+    return { told, place: writeTargets(stack.directory, [target]) };
+  }
+
+  it('pays a scheduled occurrence once after its release, skips one that nobody releases, and tells a receiver', async () => {
     const policy = join(stack.directory, 'release-policy.json');
     const keyFile = join(stack.directory, 'ben.pem');
     const made = await run('release', 'new-key', keyFile);
@@ -228,7 +251,12 @@ describe('disburse-agent for payroll staff', () => {
     const rule = { chain: stack.chain, token: 'USDC', from: '0', required: 1, people: ['Ben'] };
     const content = { version: 1, name: 'payroll', waitHours: 72, people, rules: [rule] };
     writeFileSync(policy, JSON.stringify(content));
-    const withPolicy = { DISBURSE_RELEASE_POLICY: policy };
+    const { told, place } = await receiveWebhooks();
+    const withPolicy = {
+      DISBURSE_RELEASE_POLICY: policy,
+      DISBURSE_WEBHOOKS_FILE: place.path,
+      DISBURSE_WEBHOOKS_LOOPBACK: 'allow',
+    };
     await stack.agent.process.stop();
     await stack.agent.restart(withPolicy);
     const command = (...args: readonly string[]): Promise<Ended> => runWith(withPolicy, args);
@@ -275,6 +303,20 @@ describe('disburse-agent for payroll staff', () => {
       const shown = await command('schedule', 'show', 'monthly');
       expect(shown.stdout).toMatch(/first {2}paid/);
       expect(shown.stdout).toMatch(/second {2}skipped .*deadline/);
+      const ofOne = [
+        ...['job.accepted', 'job.completed', 'release.released', 'release.waiting'],
+        ...['schedule.paid', 'schedule.prepared', 'schedule.skipped'],
+      ];
+      await expect
+        .poll(() => [...new Set(told.map(({ type }) => type))].toSorted(), waiting)
+        .toEqual(expect.arrayContaining(ofOne));
+      expect(told.find(({ type }) => type === 'job.completed')?.data).toMatchObject({
+        label: 'salaries-first',
+        state: 'done',
+      });
+      expect(JSON.stringify(told)).not.toMatch(/0x[0-9a-f]{40}|1250000/i);
+      const deliveries = await command('webhooks', 'deliveries', 'books');
+      expect(deliveries.stdout).toMatch(/job\.completed {2}delivered \(1 attempt, last: HTTP 200/);
     } finally {
       await jobs.close();
     }
