@@ -39,7 +39,7 @@ async function setUp(changes: object = {}) {
   function start() {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const agent = startConfiguredWebhooks({
-      config: { webhooks, home, jobs, ...changes } as never,
+      config: { webhooks, webhooksRetentionDays: 30, home, jobs, ...changes } as never,
       ...{ store, log: log as never, findScope: () => scope },
     });
     stops.push(async () => await agent?.stop());
