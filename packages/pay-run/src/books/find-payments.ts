@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import type { JobName, JobStore, JobStorePlace, NewestInput } from '@pool/idempotency';
+import { errorCodeOf, PoolError } from '@pool/core';
+import type { JobName, JobStore, JobStorePlace, NewestInput, StoredJob } from '@pool/idempotency';
 import { isLabelOf } from '../ledger/invited-record.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
 import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
@@ -39,7 +39,7 @@ export async function findPayments(
     const found: StoredPayment[] = [];
     let after = key === undefined ? undefined : await findName(store, key);
     for (;;) {
-      const page = await store.listNewest({ ...query, after });
+      const page = await readPage(store, { ...query, after });
       const read = page.map((job) => readPayment(job, places));
       found.push(...selectPayments(read, filter));
       after = page.at(-1);
@@ -48,6 +48,24 @@ export async function findPayments(
       }
     }
   });
+}
+
+/** A server ends a statement that looks through very many payloads. Then the caller looks through them, page by page. */
+export async function readPage(
+  store: Pick<JobStore, 'listNewest'>,
+  { contains, ...query }: NewestInput,
+): Promise<readonly StoredJob[]> {
+  if (contains === undefined || contains.length === 0) {
+    return await store.listNewest(query);
+  }
+  try {
+    return await store.listNewest({ ...query, contains });
+  } catch (error) {
+    if (errorCodeOf(error) === 'store_busy') {
+      return await store.listNewest(query);
+    }
+    throw error;
+  }
 }
 
 const storedStates: Readonly<Partial<Record<PaymentState, readonly string[]>>> = {
