@@ -1,5 +1,4 @@
 // `send --self-submit` with a fake submission behind it: its questions about a repetition, and one failure among several withdrawals.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +13,7 @@ import {
 } from '@pool/core';
 import type { Output } from '@pool/pay-run';
 import { createLocalKeyHolder } from '@pool/signers';
-import { createFakeHolder } from '@pool/testkit';
+import { createFakeHolder, textOf } from '@pool/testkit';
 import type { ArchivedSpend, SpendState } from '@pool/wallet';
 import type { Holder, SelfSubmission } from '@pool/wallet/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -150,8 +149,8 @@ async function perform(
   let shown = '';
   let printed = '';
   const output: Output = {
-    out: (text) => {
-      printed += text;
+    out: (outcome) => {
+      printed += textOf(outcome);
     },
     terminal: {
       isTty: false,
