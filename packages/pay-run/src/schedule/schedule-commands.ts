@@ -97,12 +97,13 @@ function assertCovered(
   }
 }
 
-/** @returns also the exit code: 1 if a schedule cannot be read */
+/** @returns also the exit code: 1 if a schedule, or a payment of one that has not ended, cannot be read */
 export async function listSchedules({
   schedules,
   nowMs,
 }: SchedulePlace): Promise<Shown & { readonly exitCode: number }> {
   const { schedules: all, damaged } = await schedules.list();
+  const damagedPayments = await schedules.listDamaged();
   const rows = all
     .filter(({ state }) => state !== 'removed')
     .map(({ definition, state }) => {
@@ -111,7 +112,7 @@ export async function listSchedules({
       return { name, state, chain, token, label, roster, next: next && describePlan(next) };
     });
   return {
-    data: { schedules: rows, damaged },
+    data: { schedules: rows, damaged, damagedPayments },
     lines: [
       ...(rows.length + damaged.length === 0
         ? ['no schedule; "disburse-agent schedule add" makes one']
@@ -120,8 +121,9 @@ export async function listSchedules({
               `${name}  ${state}  ${quote(label)}  next: ${next?.at ?? 'none'}`,
           )),
       ...damaged.map(describeDamagedSchedule),
+      ...damagedPayments.map(describeDamagedOccurrence),
     ],
-    exitCode: damaged.length === 0 ? exitCodes.ok : exitCodes.error,
+    exitCode: damaged.length + damagedPayments.length === 0 ? exitCodes.ok : exitCodes.error,
   };
 }
 

@@ -8,6 +8,7 @@ import { createScheduleWorld, damageRow } from '../fixtures/schedule-world.ts';
 import { planOccurrence } from './definition.ts';
 import { listSchedules, skipOccurrence, switchSchedule } from './schedule-commands.ts';
 import { definitionScope, occurrenceScope } from './schedule-store.ts';
+import { summarizeSchedules } from './schedule-summary.ts';
 import { createSchedulePass } from './schedule-worker.ts';
 import { createScheduledWindows } from './scheduled-windows.ts';
 
@@ -256,6 +257,21 @@ describe('a damaged schedule', () => {
       expect(await find('monthly 2027-03')).toHaveLength(1);
     },
   );
+
+  it('names a payment that cannot be read, also when its time has passed', async () => {
+    const { store, deps } = await prepareTwo();
+    const restore = await damageRow(store, 'monthly 2027-03');
+    world.setClock('2027-03-28T10:30:00Z');
+    const jobs = world.jobs;
+    const name = expect.stringContaining('"monthly 2027-03" of a schedule cannot be read');
+    expect((await summarizeSchedules(jobs, deps.nowMs())).damaged).toEqual([name]);
+    const { lines, data, exitCode } = await listSchedules(deps);
+    expect([lines.at(-1), exitCode]).toEqual([name, 1]);
+    expect(data).toMatchObject({ damaged: [], damagedPayments: ['monthly 2027-03'] });
+    await restore();
+    expect((await summarizeSchedules(jobs, deps.nowMs())).damaged).toEqual([]);
+    expect((await listSchedules(deps)).exitCode).toBe(0);
+  });
 
   it('prepares nothing, is in the log once, and can be ended, removed and added again', async () => {
     const { store, pass, schedules, deps } = await setUp();

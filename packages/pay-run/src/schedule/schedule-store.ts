@@ -86,6 +86,8 @@ export type ScheduleStore = {
   notice(plan: OccurrencePlan): Promise<void>;
   /** Schedules and periods that were noticed. */
   listNoticed(): Promise<readonly { readonly id: string; readonly state: OccurrenceState }[]>;
+  /** Ids of those that have not ended and cannot be read. */
+  listDamaged(): Promise<readonly string[]>;
   findOccurrence(schedule: string, period: string): Promise<Occurrence | undefined>;
   /** Of one schedule, by period. */
   listOf(schedule: string): Promise<OccurrenceList>;
@@ -210,6 +212,14 @@ export function createScheduleStore(store: JobStore, nowMs: () => number): Sched
     async listNoticed() {
       const all = await store.listChanged({ scope: occurrenceScope, sinceMs: 0 });
       return all.map(({ key, state }) => ({ id: key, state: state as OccurrenceState }));
+    },
+
+    async listDamaged() {
+      const all = await store.listChanged({ scope: occurrenceScope, sinceMs: 0 });
+      const isOver = (state: string): boolean =>
+        occurrenceStates.some((one) => one === state && hasEnded({ state: one }));
+      const undecided = all.filter(({ state }) => !isOver(state));
+      return sortOut(await readAll(store, undecided), toOccurrence).damaged.toSorted();
     },
 
     async findOccurrence(schedule, period) {

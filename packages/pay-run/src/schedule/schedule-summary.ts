@@ -9,7 +9,6 @@ import {
   createScheduleStore,
   describeDamagedOccurrence,
   describeDamagedSchedule,
-  formatId,
   hasEnded,
 } from './schedule-store.ts';
 import { type AheadState, lookUp, planNext } from './schedule-view.ts';
@@ -45,15 +44,18 @@ export async function summarizeSchedules(
     const schedules = createScheduleStore(store, () => nowMs);
     const { schedules: all, damaged: names } = await schedules.list();
     const active = all.filter(({ state }) => state === 'active');
-    const damaged = names.map(describeDamagedSchedule);
+    // Also one whose time has passed: its job waits for its row.
+    const periods = await schedules.listDamaged();
+    const damaged = [
+      ...names.map(describeDamagedSchedule),
+      ...periods.map(describeDamagedOccurrence),
+    ];
     const found: NonNullable<ScheduleSummary['next']>[] = [];
     for (const { definition } of active) {
       for (const plan of planNext(definition, 3, nowMs)) {
         const { schedule, period, releaseByMs, payAtMs } = plan;
         const known = await lookUp(schedules, plan);
-        if (known === 'damaged') {
-          damaged.push(describeDamagedOccurrence(formatId(schedule, period)));
-        } else if (known === undefined || !hasEnded(known)) {
+        if (known !== 'damaged' && (known === undefined || !hasEnded(known))) {
           const { state = 'ahead', cause } = known ?? {};
           found.push({
             ...{ schedule, period, state },
