@@ -104,6 +104,10 @@ async function show(
   return { printed, asked, written: notes.join('') };
 }
 
+it('is not taken for the whole when a signal ends it', async () => {
+  await expect(show([[], []], { json: true }, 1)).rejects.toMatchObject({ code: 'interrupted' });
+});
+
 describe('a history while spends are underway', () => {
   const held = { locked: '4000000', lockedUntil: '2026-09-21T14:13:20Z' };
 

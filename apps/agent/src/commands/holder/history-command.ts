@@ -82,7 +82,13 @@ export async function showHistory(
       sleep,
     );
     if (page === undefined || signal.aborted) {
-      return;
+      if (view.follow === true) {
+        return;
+      }
+      throw new PoolError(
+        'interrupted',
+        'a signal ended the command before the end of the history',
+      );
     }
     if (head === undefined) {
       printHead(page, view, out);
