@@ -111,16 +111,30 @@ export function addRunRoutes(
     return { view, note: note() };
   }
 
+  /** A damaged log does not close the page: the payment can still be cancelled. */
+  async function readAsked(
+    keys: readonly string[],
+  ): Promise<Pick<RunReleases, 'asked' | 'problem'>> {
+    try {
+      return { asked: owners === undefined ? [] : await listOwnersRequests(owners, keys) };
+    } catch (error) {
+      if (isPoolError(error) && error.code === 'store_damaged') {
+        return { asked: [], problem: error.message };
+      }
+      throw error;
+    }
+  }
+
   async function readReleases({ parts }: PayRunView): Promise<RunReleases> {
     const keys = parts.map(({ key }) => key);
-    const asked = owners === undefined ? [] : await listOwnersRequests(owners, keys);
+    const { asked, problem } = await readAsked(keys);
     if (releases === undefined) {
-      return { prepared: [], entries: [], asked };
+      return { prepared: [], entries: [], asked, problem };
     }
     const prepared = await listWaiting(releases, payer);
     const entries = await Promise.all(keys.map((key) => releases.log.listOf(key)));
     return {
-      asked,
+      ...{ asked, problem },
       prepared: prepared.filter(({ batch }) => keys.includes(batch.key)),
       entries: entries.flat().toSorted((one, other) => one.number - other.number),
     };

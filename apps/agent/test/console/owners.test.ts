@@ -147,6 +147,27 @@ it('links the page of the pay run that waits, and leaves out what has ended', as
   expect([list.includes(hash), list.includes(other.hash)]).toEqual([false, true]);
 });
 
+it('keeps the page of a pay run, with its cancel button, while the log is damaged', async () => {
+  const { console, ask, log } = await open();
+  const { world } = console;
+  world.state.verdict = () => 'settling';
+  const split = world.split();
+  const { read } = await console.login();
+  await expect.poll(() => world.state.settling.length).toBe(1);
+  const [key = ''] = world.state.submitted;
+  await ask(key);
+  const { listOf } = log;
+  const statement = '{';
+  Object.assign(log, {
+    listOf: async (of: string) => (await listOf(of)).map((entry) => ({ ...entry, statement })),
+  });
+  const page = await read('runs/anvil/USDC/2026-11');
+  expect(page).toMatch(/entry \d of the release log [^<]* is damaged[^<]*restore the log/);
+  expect(page).toContain('Cancel this payment');
+  await world.state.settling[0]?.('completed');
+  await split;
+});
+
 it('says nothing about owners where no contract wallet pays', async () => {
   const { read } = await openTestConsole().login();
   expect(await read('releases')).not.toContain('owners');

@@ -48,6 +48,8 @@ export type RunReleases = {
   readonly prepared: readonly PreparedBatchView[];
   /** What the owners of a contract wallet are asked about its parts. */
   readonly asked: readonly OwnersView[];
+  /** Why the log does not show what they are asked. */
+  readonly problem?: string | undefined;
   /** Of its parts, oldest first. */
   readonly entries: readonly ReleaseEntry[];
 };
@@ -81,13 +83,15 @@ ${renderDownloads(session, page)}`,
 }
 
 /** Apart from the stages, so that its links keep the focus while the seconds change. */
-function renderWaiting(session: Session, { prepared, asked }: RunReleases): Html {
+function renderWaiting(session: Session, { prepared, asked, problem }: RunReleases): Html {
   const people =
     prepared.length === 0
       ? ''
       : html`<h2>Release by a second person</h2>
 <ul>${prepared.map((view) => html`<li><a href="${pathOfBatch(session, view)}">${formatTokenAmount(BigInt(view.batch.total), view.batch)} to ${view.batch.count} people</a>: ${describeRelease(view)}</li>`)}</ul>`;
-  return html`${people}${renderAsked(session, asked)}`;
+  const damage =
+    problem === undefined ? '' : html`<div class="problem" role="alert"><p>${problem}</p></div>`;
+  return html`${people}${damage}${renderAsked(session, asked)}`;
 }
 
 function renderActions(session: Session, { view, stop, draft }: RunPage): Html {
