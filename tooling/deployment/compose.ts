@@ -82,6 +82,27 @@ export async function startService(
   name: string,
   service: ComposeService,
 ): Promise<void> {
+  await podman(project, ['run', '--detach', ...listRunArguments(project, name, service)]);
+  await waitUntilHealthy(project, name, service);
+}
+
+export async function waitUntilHealthy(
+  project: Project,
+  name: string,
+  { healthcheck }: ComposeService,
+): Promise<void> {
+  const [, ...check] = healthcheck?.test ?? [];
+  if (check.length > 0) {
+    await waitUntil(name, () => podman(project, ['exec', `${project.name}_${name}`, ...check]));
+  }
+}
+
+/** Of `podman run`. */
+export function listRunArguments(
+  project: Project,
+  name: string,
+  service: ComposeService,
+): readonly string[] {
   const place = (source: string): string =>
     /^[./]/.test(source) ? resolve(project.folder, source) : `${project.name}_${source}`;
   const each = (flag: string, list: readonly string[] = []): readonly string[] =>
@@ -91,8 +112,8 @@ export async function startService(
       flag,
       Object.entries(map).map(([key, value]) => `${key}=${value}`),
     );
-  await podman(project, [
-    ...['run', '--detach', `--name=${project.name}_${name}`],
+  return [
+    `--name=${project.name}_${name}`,
     ...(service.read_only === true ? ['--read-only', '--read-only-tmpfs=false'] : []),
     ...each('--cap-drop', service.cap_drop),
     ...each(
@@ -118,11 +139,7 @@ export async function startService(
     ...listNetworks(project, name, service),
     service.image,
     ...(service.command ?? []),
-  ]);
-  const [, ...check] = service.healthcheck?.test ?? [];
-  if (check.length > 0) {
-    await waitUntil(name, () => podman(project, ['exec', `${project.name}_${name}`, ...check]));
-  }
+  ];
 }
 
 /** Asks until the answer is there. @throws Error with the last failure */

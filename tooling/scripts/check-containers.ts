@@ -25,6 +25,7 @@ import {
   readChainId,
 } from '../../apps/sandbox/src/chain/local-chain.ts';
 import { deriveRoleKey } from '../../apps/sandbox/src/chain/sandbox-keys.ts';
+import { tryApprove } from '../deployment/approve-container.ts';
 import { findPackedProgram, packServices } from '../deployment/artefacts.ts';
 import { createCertificates } from '../deployment/authority.ts';
 import { baseImages, makeBaseImages } from '../deployment/base-images.ts';
@@ -167,6 +168,15 @@ async function main(): Promise<void> {
         },
       ),
     );
+    const besideCustodian = join(folder, 'deploy/approve');
+    mkdirSync(besideCustodian);
+    started.push('approve');
+    const shown = await tryApprove({
+      ...{ project: { ...project, folder: besideCustodian }, chains, platformUrl, hosts },
+      service: adapt(approve, { NODE_EXTRA_CA_CERTS: '/etc/pool-approve/authority.pem' }),
+      authority: join(place, 'config/authority.pem'),
+    });
+    process.stdout.write(`ok     ${shown}, in a container\n`);
   } catch (error) {
     for (const name of started) {
       const log = `podman logs --tail 15 ${project.name}_${name} 2>&1 || true`;
@@ -183,7 +193,7 @@ async function main(): Promise<void> {
         `${project.name}_${name}`,
       ]),
       ...['services', 'agents'].map((network) => ['network', 'rm', `${project.name}_${network}`]),
-      ...['database', 'database-socket', 'platform', 'agent'].map((volume) => [
+      ...['database', 'database-socket', 'platform', 'agent', 'approve'].map((volume) => [
         'volume',
         'rm',
         `${project.name}_${volume}`,
