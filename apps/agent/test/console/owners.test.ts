@@ -15,6 +15,22 @@ async function open() {
   return { ...world, console, office: { ...world.owners, store: console.world.store } };
 }
 
+/** A pay run whose payment settles until `end`. */
+async function openRunning() {
+  const { console, ...rest } = await open();
+  const { world } = console;
+  world.state.verdict = () => 'settling';
+  const split = world.split();
+  const { read } = await console.login();
+  await expect.poll(() => world.state.settling.length).toBe(1);
+  const [key = ''] = world.state.submitted;
+  const end = async (): Promise<void> => {
+    await world.state.settling[0]?.('completed');
+    await split;
+  };
+  return { ...rest, key, read, end };
+}
+
 it('shows what the owners sign, and gives them the file of "release owners"', async () => {
   const { home, console, office, ask, deadline } = await open();
   const { read, get } = await console.login();
@@ -125,13 +141,7 @@ it('takes signatures from a form of the session only', async () => {
 });
 
 it('links the page of the pay run that waits, and leaves out what has ended', async () => {
-  const { console, ask } = await open();
-  const { world } = console;
-  world.state.verdict = () => 'settling';
-  const split = world.split();
-  const { read } = await console.login();
-  await expect.poll(() => world.state.settling.length).toBe(1);
-  const [key = ''] = world.state.submitted;
+  const { ask, key, read, end } = await openRunning();
   const { hash } = await ask(key);
   const other = await ask('other');
   const withdrawal = await ask(key, 'void');
@@ -141,20 +151,13 @@ it('links the page of the pay run that waits, and leaves out what has ended', as
   );
   expect(page).toContain(`releases/owners/${withdrawal.hash}">withdrawal of a payment: 2.5 USDC`);
   expect(page.match(/releases\/owners\//g)).toHaveLength(2);
-  await world.state.settling[0]?.('completed');
-  await split;
+  await end();
   const list = await read('releases');
   expect([list.includes(hash), list.includes(other.hash)]).toEqual([false, true]);
 });
 
 it('keeps the page of a pay run, with its cancel button, while the log is damaged', async () => {
-  const { console, ask, log } = await open();
-  const { world } = console;
-  world.state.verdict = () => 'settling';
-  const split = world.split();
-  const { read } = await console.login();
-  await expect.poll(() => world.state.settling.length).toBe(1);
-  const [key = ''] = world.state.submitted;
+  const { ask, log, key, read, end } = await openRunning();
   await ask(key);
   const { listOf } = log;
   const statement = '{';
@@ -164,8 +167,7 @@ it('keeps the page of a pay run, with its cancel button, while the log is damage
   const page = await read('runs/anvil/USDC/2026-11');
   expect(page).toMatch(/entry \d of the release log [^<]* is damaged[^<]*restore the log/);
   expect(page).toContain('Cancel this payment');
-  await world.state.settling[0]?.('completed');
-  await split;
+  await end();
 });
 
 it('says nothing about owners where no contract wallet pays', async () => {
