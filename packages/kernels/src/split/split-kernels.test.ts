@@ -295,11 +295,21 @@ describe('the memory of a worker', () => {
     const { host, call, copy, until } = await open();
     await call(1, { op: 'loadPoints', group: 'g1', count });
     const before = copy();
-    const messages = [copyOfWitness(), copyOfWitness()];
+    const [first, second] = [copyOfWitness(), copyOfWitness()];
+    const messages = [first, second];
+    // The message is wiped when its scalars are in the memory. The answer of the thread is read later than what runs immediately.
+    const begun = new Promise<void>((resolve) => {
+      const wipe = first.fill.bind(first);
+      vi.spyOn(first, 'fill').mockImplementation((value, ...range) => {
+        resolve();
+        return wipe(value, ...range);
+      });
+    });
     const calls = messages.map((scalars, i) =>
       call(2 + i, { op: 'computeMsm', terms: [{ table: 1, scalars }] }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await begun;
+    await new Promise((resolve) => setImmediate(resolve));
     const closed = until(0);
     host.receive({ type: 'close' });
     await closed;
