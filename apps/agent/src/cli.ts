@@ -38,10 +38,10 @@ export const commands: Commands = {
     hasEnvFile: false,
     load: async () => {
       const { isNameKind, printCompletion } = await import('./cli-completion.ts');
-      return async (shell: string, options: object, { out }: Pick<Output, 'out'>) => {
+      return async (shell: string, _options: object, { out }: Pick<Output, 'out'>) => {
         if (isNameKind(shell)) {
           const { runNames } = await import('./commands/machine/completion-names.ts');
-          return await runNames(shell, options, { out });
+          return await runNames(shell, { out });
         }
         out(printCompletion(shell, programName, commands));
         return exitCodes.ok;

@@ -16,7 +16,6 @@ const plain = /^[a-z0-9][a-z0-9._-]*$/;
 /** @returns the exit code */
 export async function runNames(
   kind: CompletedNames,
-  _options: object,
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const names = await listNames(kind).catch(() => []);
