@@ -7,7 +7,8 @@
 export const errorTexts: Readonly<Record<string, string>> = {
   account_not_opened:
     'That does not open this account. Use a passkey, the words or a file of this account.',
-  insufficient_funds: 'Your account does not have that much. Enter a smaller amount.',
+  insufficient_funds:
+    'Your account cannot spend that much now. Enter a smaller amount, or wait until the payment that is underway has ended.',
   invalid_account_file:
     'What this browser stores of your account was changed or damaged. Restore the account from your words.',
   invalid_configuration:

@@ -245,8 +245,10 @@ export const texts = {
   },
   amount: {
     label: (symbol: string) => `Amount in ${symbol}`,
-    all: (amount: string) => `You can spend ${amount}`,
-    'too-much': (spendable: string) => `You can spend at most ${spendable}. Enter less.`,
+    all: (amount: string) => `You can spend ${amount} now.`,
+    held: (amount: string) =>
+      `A payment that is underway holds ${amount} more. If you repeat that payment, it continues.`,
+    'too-much': (total: string) => `Your account holds ${total}. Enter less.`,
     'too-many-decimals': (symbol: string, decimals: number) =>
       `${symbol} has ${decimals} decimals. Write fewer digits after the point.`,
     'not-an-amount': 'This is not an amount above zero. Write digits, for example 1234.50.',

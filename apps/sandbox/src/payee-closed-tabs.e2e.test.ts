@@ -14,6 +14,7 @@ import {
   see,
   showWords,
   startPayeePlace,
+  waitUntilAllIsFree,
 } from './fixtures/payee-place.ts';
 
 const unlock = 'Open with my passkey';
@@ -158,7 +159,7 @@ describe.skipIf(!hasBrowser)('a tab that is closed (without Chromium it is skipp
     ];
     for (const [index, { amount, close }] of steps.entries()) {
       const tab = await openAccount();
-      await see(tab, 'As of block');
+      await waitUntilAllIsFree(tab);
       await reviewWithdrawal(tab, amount, savings);
       await close(tab);
       await tab.close();

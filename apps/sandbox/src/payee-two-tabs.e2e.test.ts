@@ -11,6 +11,7 @@ import {
   see,
   showWords,
   startPayeePlace,
+  waitUntilAllIsFree,
 } from './fixtures/payee-place.ts';
 
 function sent(tab: Page) {
@@ -40,6 +41,7 @@ describe.skipIf(!hasBrowser)('two tabs of an account (without Chromium it is ski
   /** From anywhere in the account. */
   async function review(tab: Page, amount: string): Promise<void> {
     await tab.getByRole('link', { name: 'Account' }).first().click();
+    await waitUntilAllIsFree(tab);
     await reviewWithdrawal(tab, amount, savings);
   }
 

@@ -34,7 +34,7 @@ describe('readAmountField', () => {
     expect(read('0,0000001')).toEqual({ kind: 'too-many-decimals' });
   });
 
-  it('refuses one base unit more than can be spent', () => {
+  it('refuses one base unit more than the account holds', () => {
     expect(read('2', 2_000_000n)).toEqual({ kind: 'amount', amount: 2_000_000n });
     expect(read('2.000001', 2_000_000n)).toEqual({ kind: 'too-much' });
   });

@@ -14,13 +14,16 @@ export type AmountField =
   | { readonly kind: 'not-an-amount' }
   | { readonly kind: 'too-much' };
 
-/** @param spendable - base units; a larger amount is `too-much` */
-export function readAmountField(text: string, unit: TokenUnit, spendable: bigint): AmountField {
+/**
+ * @param total - base units; a larger amount is `too-much`. What a payment that is underway holds counts: the owner may repeat that payment,
+ *   which continues it, and the wallet refuses another one that needs those notes
+ */
+export function readAmountField(text: string, unit: TokenUnit, total: bigint): AmountField {
   const typed = text.trim();
   if (typed === '') return { kind: 'empty' };
   const read = readAmount(typed, { ...unit, format: 'decimal' });
   if (read.kind === 'amount') {
-    return read.amount > spendable ? { kind: 'too-much' } : read;
+    return read.amount > total ? { kind: 'too-much' } : read;
   }
   if (read.readings.length > 0) {
     return { kind: 'unclear', readings: read.readings.map(({ amount }) => amount) };

@@ -17,6 +17,8 @@ import { type Account, HomeView, PayslipView } from './home.tsx';
 
 /** An open account that nobody uses is locked after this time. While a payment runs it stays open: its proof and outcome would be lost. */
 export const idleMs = 5 * 60_000;
+/** Between two looks at notes that a payment holds which this tab does not make. */
+const heldRefreshMs = 10_000;
 
 function late() {
   return import('./late-views.ts');
@@ -81,6 +83,15 @@ export function OpenAccount({
   }
   const onRefresh = (): void => refresh.run(read);
   useEffect(onRefresh, [wallet, token]);
+  const isHeld = account !== undefined && account.balance.spendable < account.balance.total;
+  // A payment of a tab that was closed ends without a word to this one.
+  useEffect(() => {
+    if (!isHeld) return;
+    const timer = setInterval(() => {
+      if (!isSpending()) onRefresh();
+    }, heldRefreshMs);
+    return () => clearInterval(timer);
+  }, [isHeld, wallet, token]);
 
   return (
     <>

@@ -36,7 +36,7 @@ export function TransferView({
   const [paid, setPaid] = useState<{ readonly receipt: SpendReceipt; readonly done: string }>();
   const { transfer: words } = texts;
   const { history: unit, balance } = account;
-  const amount = readAmountField(text, unit, balance.spendable);
+  const amount = readAmountField(text, unit, balance.total);
   const contact = contacts.find((one) => one.label === label);
   if (paid !== undefined) {
     return (
@@ -89,7 +89,7 @@ export function TransferView({
           setText(typed);
         }}
         unit={unit}
-        spendable={balance.spendable}
+        balance={balance}
         isChecked={isChecked}
       />
       <Earlier earlier={earlier} />

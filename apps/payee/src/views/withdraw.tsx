@@ -184,7 +184,7 @@ function WithdrawForm({
     ...saved.map((address) => ({ address, name: words.usedName })),
     ...signed,
   ];
-  const amount = readAmountField(text, unit, balance.spendable);
+  const amount = readAmountField(text, unit, balance.total);
   const destination = readDestination(isOwn ? own : typed, known, wallet.contracts);
   const payslips = listPayslips(unit.entries).map((payslip) => ({
     amount: BigInt(payslip.amount),
@@ -236,7 +236,7 @@ function WithdrawForm({
         text={text}
         onText={setText}
         unit={unit}
-        spendable={balance.spendable}
+        balance={balance}
         isChecked={isChecked}
       />
       {amount.kind === 'amount' && (
