@@ -207,7 +207,7 @@ describe('platform and gate as processes', () => {
     await platform.kill();
     platform = await startPlatform();
     await expect
-      .poll(() => edge().getSettlement('job-1'), { timeout: 120_000, interval: 200 })
+      .poll(() => edge().getSettlement('job-1'), { interval: 200 })
       .toMatchObject({ state: 'settled' });
     expect(await chain.pool().batchCount()).toBe(1n);
     expect(await chain.poolBalance()).toBe(1_000n);
@@ -305,7 +305,7 @@ describe('platform and gate as processes', () => {
       chain.provider.getTransactionCount(chain.wallet('gate').address, 'pending');
     const before = await countSent();
     const pending = session.onboard(holder.walletPub, holder.encryptionPublicKey).catch(() => null);
-    await expect.poll(countSent, { timeout: 120_000, interval: 50 }).toBe(before + 1);
+    await expect.poll(countSent, { interval: 50 }).toBe(before + 1);
     await gate.kill();
     await pending;
     gate = await startGate();
@@ -318,7 +318,7 @@ describe('platform and gate as processes', () => {
         scope: 'gate.read',
       },
     });
-    await expect.poll(async () => (await reader.root()).wallets, { timeout: 120_000 }).toBe(5);
+    await expect.poll(async () => (await reader.root()).wallets).toBe(5);
     expect(await chain.registry('stranger').current()).toBe((await reader.root()).root);
   });
 

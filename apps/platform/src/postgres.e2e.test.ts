@@ -52,27 +52,27 @@ describe('platform and gate on a PostgreSQL server', () => {
       retryable: true,
     });
     const isAway = [503, expect.stringMatching(/^[1-9]/)];
-    await expect.poll(() => statusOf('/readyz'), { timeout: 60_000 }).toEqual(isAway);
+    await expect.poll(() => statusOf('/readyz')).toEqual(isAway);
     expect(await statusOf('/api/auth/nonce')).toEqual(isAway);
     expect(await statusOf('/livez')).toEqual([200, null]);
     await server.start();
-    await expect.poll(() => statusOf('/readyz'), { timeout: 60_000 }).toEqual([200, null]);
+    await expect.poll(() => statusOf('/readyz')).toEqual([200, null]);
 
     // Signed bytes are stored, and their outcome on the chain is not known here yet.
     await expect
-      .poll(() => ask('select state from relayer_transactions'), { timeout: 60_000, interval: 20 })
+      .poll(() => ask('select state from relayer_transactions'), { interval: 20 })
       .toEqual([{ state: 'open' }]);
     await Promise.all([server.kill(), platform.process.kill()]);
     await server.start();
     platform = await services.startPlatform(gate.url);
     await expect
-      .poll(() => edge().getSettlement('job-1'), { timeout: 120_000, interval: 200 })
+      .poll(() => edge().getSettlement('job-1'), { interval: 200 })
       .toMatchObject({ state: 'settled', sealedNotes: request.sealedNotes });
     expect(await chain.pool().batchCount()).toBe(1n);
     expect(await chain.poolBalance()).toBe(300n);
     // The index calls a batch settled; the relayer records the outcome of its own transaction in its own pass.
     await expect
-      .poll(() => ask('select state, purpose from relayer_transactions'), { timeout: 60_000 })
+      .poll(() => ask('select state, purpose from relayer_transactions'))
       .toEqual([{ state: 'succeeded', purpose: 'fund' }]);
     const verifyUrl = `${platform.url}/api/employers/verify-key`;
     expect(

@@ -63,12 +63,10 @@ describe('two platforms and two gates on one database', () => {
     await stopMining();
     const enrolling = Promise.all(holders.map((holder) => services.enrol(holder, nextUrl)));
     const select = 'select nonce, state from publications order by id';
-    await expect
-      .poll(() => services.askGate(select), { timeout: 60_000 })
-      .toEqual([{ nonce: 0, state: 'open' }]);
+    await expect.poll(() => services.askGate(select)).toEqual([{ nonce: 0, state: 'open' }]);
     expect(gates.map(rolesOf)).toEqual([['publisher'], []]);
     await at(gates, 0).process.kill();
-    await expect.poll(() => rolesOf(at(gates, 1)), { timeout: 60_000 }).toEqual(['publisher']);
+    await expect.poll(() => rolesOf(at(gates, 1))).toEqual(['publisher']);
     await mineAgain();
     const [opened] = await enrolling;
     if (opened === undefined) throw new Error('no session');
@@ -95,7 +93,7 @@ describe('two platforms and two gates on one database', () => {
     process.kill(leader.process.identity.pid, 'SIGSTOP');
     const before = (await provider.getBlock('finalized'))?.number ?? 0;
     await expect
-      .poll(async () => (await provider.getBlock('finalized'))?.number, { timeout: 60_000 })
+      .poll(async () => (await provider.getBlock('finalized'))?.number)
       .toBeGreaterThan(before + 1);
     const asked = fetch(`${follower.url}/agent-edge/notes?chain=anvil&token=${token}`, {
       headers: { authorization: `Bearer ${apiKey.reveal()}` },
@@ -120,26 +118,20 @@ describe('two platforms and two gates on one database', () => {
     await stopMining();
     expect((await edge.postSettlement('job-1', request)).state).toBe('accepted');
     await expect
-      .poll(() => services.askPlatform('select state from relayer_transactions'), {
-        timeout: 60_000,
-      })
+      .poll(() => services.askPlatform('select state from relayer_transactions'))
       .toEqual([{ state: 'open' }]);
     // The relayer and the index, and the relayer alone stores transactions.
     expect(rolesOf(leader)).toHaveLength(2);
     expect(rolesOf(follower)).toEqual([]);
     await leader.process.kill();
-    await expect
-      .poll(() => rolesOf(follower).sort(), { timeout: 60_000 })
-      .toEqual(rolesOf(leader).sort());
+    await expect.poll(() => rolesOf(follower).sort()).toEqual(rolesOf(leader).sort());
     await delay(1_000);
     await mineAgain();
     await expect
-      .poll(() => edge.getSettlement('job-1'), { timeout: 120_000, interval: 200 })
+      .poll(() => edge.getSettlement('job-1'), { interval: 200 })
       .toMatchObject({ state: 'settled', sealedNotes: request.sealedNotes });
     await expect
-      .poll(() => services.askPlatform('select nonce, attempt, state from relayer_transactions'), {
-        timeout: 60_000,
-      })
+      .poll(() => services.askPlatform('select nonce, attempt, state from relayer_transactions'))
       .toEqual([{ nonce: 0, attempt: 0, state: 'succeeded' }]);
     expect(await countSent('relayer')).toBe(1);
     expect(await services.chain.pool().batchCount()).toBe(1n);

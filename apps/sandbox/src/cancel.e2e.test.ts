@@ -20,7 +20,6 @@ describe('a payment that is cancelled', () => {
     await client.disburse('early', stack.createRequest({ 0: 70n }));
     await expect
       .poll(async () => (await client.getJob('early')).body.stage, {
-        timeout: 120_000,
         interval: 20,
       })
       .toMatch(/eligibility|allowance|proving/);
@@ -61,7 +60,6 @@ describe('a payment that is cancelled', () => {
       await client.disburse('refused', stack.createRequest({ 0: 70n }));
       await expect
         .poll(async () => (await client.getJob('refused')).body.stage, {
-          timeout: 240_000,
           interval: 100,
         })
         .toBe('settlement-refused');

@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
   async function see(page: Page, label: string, state: string): Promise<void> {
     await page.getByRole('link', { name: 'Pay runs', exact: true }).click();
     await page.getByRole('link', { name: label, exact: true }).click();
-    await page.getByText(state).first().waitFor({ timeout: 60_000 });
+    await page.getByText(state).first().waitFor();
   }
 
   it('leads from a file with defects over a second person to payslips, and through the next month', async () => {
@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
       press(other, 'Pay 40 people'),
     ]);
     for (const tab of [other, page]) {
-      await tab.getByText('Release by a second person').waitFor({ timeout: 60_000 });
+      await tab.getByText('Release by a second person').waitFor();
     }
     await look(page, '2026-11');
     await page.context().close();
@@ -266,12 +266,12 @@ describe.skipIf(!hasBrowser)('the console (without Chromium it is skipped)', () 
     const own = await openConsole(payee);
     await own.getByRole('link', { name: 'Balance' }).click();
     // November and December.
-    await own.getByText('2001 USDC').first().waitFor({ timeout: 60_000 });
+    await own.getByText('2001 USDC').first().waitFor();
     const [, month = ''] = /,(20[0-9]{2}-[0-9]{2})-[0-9]{2}T/.exec(readFileSync(csv, 'utf8')) ?? [];
     await own.getByLabel('Month').fill(month);
     await press(own, 'Show');
     await own.getByRole('heading', { name: `History of ${month}` }).waitFor();
-    await own.getByText('1000.5 USDC').first().waitFor({ timeout: 60_000 });
+    await own.getByText('1000.5 USDC').first().waitFor();
     await look(own, 'Balance');
     // What the policy stops is an error in the browser's console.
     expect(errors.flat()).toEqual([]);

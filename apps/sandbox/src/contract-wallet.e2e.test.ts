@@ -36,8 +36,7 @@ describe('a contract wallet that pays', () => {
     return (await answer.json()) as { outage?: { message: string }; refusal?: { message: string } };
   };
   const stageOf = async (key: string) => (await clientOf(agents[1]).getJob(key)).body.stage;
-  const waitForStage = (key: string, stage: string) =>
-    expect.poll(() => stageOf(key), { timeout: 120_000 }).toBe(stage);
+  const waitForStage = (key: string, stage: string) => expect.poll(() => stageOf(key)).toBe(stage);
   const readRequests = async (agent: Agent) => {
     const { requests } = readData((await run(agent, 'owners', '--json')).stdout) as {
       requests: { key: string; digest: string; safeMessageHash: string; state: string }[];
@@ -85,9 +84,7 @@ describe('a contract wallet that pays', () => {
   };
   const approve = async (key: string): Promise<void> => {
     const call = /to (0x[0-9a-fA-F]{40}), value 0, data (0x[0-9a-f]+)/;
-    await expect
-      .poll(async () => (await trace(agents[1], key)).outage?.message, { timeout: 120_000 })
-      .toMatch(call);
+    await expect.poll(async () => (await trace(agents[1], key)).outage?.message).toMatch(call);
     const [, to = '', data = ''] =
       call.exec((await trace(agents[1], key)).outage?.message ?? '') ?? [];
     await wallet.execute(to, data);
@@ -213,12 +210,10 @@ describe('a contract wallet that pays', () => {
     const dying = await agents[0].restart(fault);
     await clientOf(dying).disburse(key, stack.createRequest({ 0: 300n }));
     agents[0] = dying;
-    await expect
-      .poll(async () => (await run(dying, 'list', '--json')).stdout, { timeout: 120_000 })
-      .toContain(key);
+    await expect.poll(async () => (await run(dying, 'list', '--json')).stdout).toContain(key);
     // Amounts of 24 hours count together, so a person is asked for this one too.
     await release(key);
-    await expect.poll(async () => (await readRequests(dying)).length, { timeout: 120_000 }).toBe(1);
+    await expect.poll(async () => (await readRequests(dying)).length).toBe(1);
     const [asked] = await readRequests(dying);
     expect(await importText(dying, sign([first, second], asked?.digest ?? ''))).toBe(0);
     expect(await dying.process.exited).toMatchObject({ signal: 'SIGKILL' });

@@ -43,7 +43,7 @@ describe('batches of one funder', () => {
           const answers = await Promise.all(keys.map((key) => client.getJob(key)));
           return [...new Set(answers.map(({ body }) => body.stage ?? body.state))];
         },
-        { timeout: 240_000, interval: 200 },
+        { interval: 200 },
       )
       .toEqual([stage]);
   }
@@ -105,7 +105,7 @@ describe('batches of one funder', () => {
             await provider.send('evm_mine', []);
             return await countFundedBatches(stack.place);
           },
-          { timeout: 240_000, interval: 200 },
+          { interval: 200 },
         )
         .toBe(before + amounts.length);
       await makeFinal();

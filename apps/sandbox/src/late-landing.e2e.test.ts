@@ -37,7 +37,6 @@ describe('a settlement that reverts', () => {
     await client.disburse('reverted', stack.createRequest({ 0: 70n, 1: 30n }));
     await expect
       .poll(async () => (await client.getJob('reverted')).body.stage, {
-        timeout: 240_000,
         interval: 50,
       })
       .toMatch(/proving|awaiting-turn|signing|approving-allowance|settling/);
@@ -103,7 +102,7 @@ describe('a settlement that reverts', () => {
           hash = await findPendingFund();
           return hash;
         },
-        { timeout: 60_000, interval: 50 },
+        { interval: 50 },
       )
       .toBeDefined();
     return hash ?? '';

@@ -18,9 +18,7 @@ it('keeps keys and mnemonic out of the chain’s log', async () => {
     logPath,
   });
   onTestFinished(() => chain.stop());
-  await expect
-    .poll(() => readChainId(`http://127.0.0.1:${port}`), { timeout: 60_000 })
-    .toBe(chainId);
+  await expect.poll(() => readChainId(`http://127.0.0.1:${port}`)).toBe(chainId);
   await chain.stop();
   const log = readFileSync(logPath, 'utf8');
   expect(log).not.toContain(anvilMnemonic);

@@ -96,19 +96,14 @@ describe.skipIf(!hasBrowser)('the payee’s page without the platform', () => {
     await page.getByText('too little').waitFor({ state: 'detached' });
     await press(page, 'Withdraw now');
     // The tab is closed once the transaction has left. Nobody does anything more for it.
-    await expect
-      .poll(() => provider.getTransactionCount(payer, 'pending'), { timeout: 120_000 })
-      .toBe(1);
+    await expect.poll(() => provider.getTransactionCount(payer, 'pending')).toBe(1);
     await page.goto(pageUrl);
     await press(page, 'Open with my passkey');
     await expect
-      .poll(
-        async () => {
-          await press(page, 'Read the chain again');
-          return await page.locator('.balance').textContent();
-        },
-        { timeout: 60_000 },
-      )
+      .poll(async () => {
+        await press(page, 'Read the chain again');
+        return await page.locator('.balance').textContent();
+      })
       .toBe('450 USDC');
     // Who repeats it all the same sees that it was made.
     await review('300');

@@ -78,9 +78,7 @@ describe('a holder’s agent that is killed', () => {
     async ({ point, isPaid, who }) => {
       const agent = await killAt(point, who);
       const left = isPaid ? paid - amountOf(who) : paid;
-      await expect
-        .poll(() => totalOf(agent), { timeout: 120_000, interval: 500 })
-        .toBe(left.toString());
+      await expect.poll(() => totalOf(agent), { interval: 500 }).toBe(left.toString());
       if (isPaid) {
         // The change is a note like any other.
         const answer = await createHolderAccount(agent.url, agent.keys).send(

@@ -293,7 +293,7 @@ describe('a holder who spends', () => {
     agent = await agent.restart();
     const finished = await run(agent, ['rotate-viewing-key']);
     expect(finished).toContain(`registered P: ${encryptionPublicKey}`);
-    const seen = { timeout: 60_000, interval: 500 };
+    const seen = { interval: 500 };
     await expect.poll(() => account.balance(), seen).toEqual(balance('1701836', 1, '1701836'));
 
     await payAlice('july', 5n);

@@ -90,7 +90,7 @@ describe('disburse --split', () => {
     const first = await disburse(roster, ['--split'], 'part 1 of 3: submitted');
     expect(first).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' });
     // The agent pays what it has accepted. Nobody sends the next part.
-    await expect.poll(() => countFundedBatches(stack.place), { timeout: 120_000 }).toBe(1);
+    await expect.poll(() => countFundedBatches(stack.place)).toBe(1);
     const second = await disburse(roster, ['--split'], 'part 3 of 3: submitted');
     expect(second).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' });
     expect(second.stderr).not.toContain('part 1 of 3: submitted');

@@ -232,7 +232,7 @@ describe.each(Object.entries(votesAt).slice(isFullRun ? 0 : -1))(
       await again.post(files[1]);
       await again.post(files[2]);
       await expect
-        .poll(() => ids.map(custody.statusOf), { interval: 20, timeout: 15_000 })
+        .poll(() => ids.map(custody.statusOf), { interval: 20 })
         .toEqual(['Signed', 'Signed', 'Rejected']);
       await again.stop();
       expect(readLedger(custody)).toEqual({ votes: 3, openVotes: 0, sum: 1_400n });
@@ -285,12 +285,12 @@ describe.each(callbacks.slice(isFullRun ? 0 : -1))(
 
 async function expectHealthy({ url }: GateProcess): Promise<void> {
   const read = async (): Promise<unknown> => (await fetch(`${url}/healthz`)).json();
-  await expect.poll(read, { interval: 20, timeout: 15_000 }).toEqual({ ok: true });
+  await expect.poll(read, { interval: 20 }).toEqual({ ok: true });
 }
 
 async function endOf(custody: WorldB, id: string): Promise<string> {
   await expect
-    .poll(() => custody.statusOf(id), { interval: 5, timeout: 15_000 })
+    .poll(() => custody.statusOf(id), { interval: 5 })
     .toMatch(/COMPLETED|REJECTED|FAILED|CANCELLED/);
   return custody.statusOf(id);
 }

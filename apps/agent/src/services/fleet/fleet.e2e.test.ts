@@ -97,7 +97,7 @@ describe('a fleet of provers', () => {
   it('makes the proofs of an agent, finishes what a killed prover began, and ends in good order', async () => {
     const provers = [await startProver('first'), await startProver('second')];
     const agent = await createAgent();
-    await expect.poll(agent.probe, { timeout: 60_000 }).toMatchObject({
+    await expect.poll(agent.probe).toMatchObject({
       ok: true,
       detail: { kind: 'fleet', message: '2 provers take proofs' },
     });
@@ -111,9 +111,7 @@ describe('a fleet of provers', () => {
       const output = prover.output();
       return output.lastIndexOf('"proving"') > output.lastIndexOf('"proved"');
     };
-    await expect
-      .poll(() => provers.findIndex(isProving), { interval: 20, timeout: 60_000 })
-      .not.toBe(-1);
+    await expect.poll(() => provers.findIndex(isProving), { interval: 20 }).not.toBe(-1);
     const victim = provers.find(isProving)!;
     await victim.kill();
     const made = await Promise.all(proofs);
@@ -125,7 +123,7 @@ describe('a fleet of provers', () => {
     expect(survivor.output().match(/"proved"/g)?.length).toBeGreaterThanOrEqual(3);
     await survivor.stop(30_000);
     expect(await survivor.exited).toEqual({ code: 0, signal: undefined });
-    await expect.poll(agent.probe, { timeout: 60_000 }).toMatchObject({ ok: false });
+    await expect.poll(agent.probe).toMatchObject({ ok: false });
   });
 
   it('refuses the proof of a prover that lies, and gets a right one from another', async () => {
@@ -220,7 +218,7 @@ describe('a fleet of provers', () => {
       { prove: () => Promise.reject(new Error('asked')) },
       { ...place, privateKey, recipient },
     );
-    await expect.poll(other.listProvers, { timeout: 60_000 }).toHaveLength(1);
+    await expect.poll(other.listProvers).toHaveLength(1);
     const agent = await createAgent(1_000);
     await expect(agent.prove({ circuit: 'fund-16', input: createInput(1) })).rejects.toThrow(
       'there was no prover for 1 s',
@@ -256,7 +254,7 @@ it('a fleet goes on after the database was killed in the middle of a proof', asy
   const agent = await createAgent();
   const inputs = [createInput(1), createInput(2)];
   const proofs = inputs.map((input) => agent.prove({ circuit: 'fund-16', input }));
-  await expect.poll(() => prover.output(), { timeout: 60_000 }).toContain('"proving"');
+  await expect.poll(() => prover.output()).toContain('"proving"');
   await server.kill();
   await server.start();
   const made = await Promise.all(proofs);
