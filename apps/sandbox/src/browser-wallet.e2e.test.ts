@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createArtifactStore, verificationKeys } from '@pool/circuits';
 import { bytesToHex, Secret } from '@pool/core';
-import { hasBrowser, openBrowser, openPage, servePage } from '@pool/testkit/browser';
+import { hasBrowser, openBrowser, openPage, openProfile, servePage } from '@pool/testkit/browser';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveWalletKey } from '../../../packages/wallet/src/browser/keys/account.ts';
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('a wallet in a browser (without Chromium it is skip
   });
 
   it('withdraws with a proof of the page, has history and balance at the next visit and on another device, and exits without the platform', async () => {
-    const context = await browser.newContext();
+    const context = await openProfile(browser);
     const errors: string[] = [];
     async function visit(given: PageInput = input): Promise<OpenPage> {
       const page = await context.newPage();

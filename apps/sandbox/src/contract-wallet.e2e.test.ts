@@ -225,7 +225,9 @@ describe('a contract wallet that pays', () => {
     );
     agents = [await agents[0].restart(shared), await agents[1].restart(shared)];
     await waitForStage(key, 'settlement-refused');
-    expect((await trace(agents[1], key)).refusal?.message).toMatch(/signature/);
+    // It is sent again from time to time.
+    const refusal = async () => (await trace(agents[1], key)).refusal?.message;
+    await expect.poll(refusal).toMatch(/signature/);
     expect(await countFundedBatches(stack.place)).toBe(2);
     await wallet.setOwners(owners, 2);
     expect(await clientOf(agents[1]).waitForJob(key)).toMatchObject({ state: 'done' });

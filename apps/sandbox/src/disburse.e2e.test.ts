@@ -32,13 +32,15 @@ describe('a deployment', () => {
   it('pays a roster, and every recipient opens exactly its own note [service.pays-many, service.roles-as-commands-and-routes, request.default-chain, job.states, job.stage, job.result-when-done, result.completed-though-insufficient, poll.job, variable.gate, variable.signer-unset, limit.one-batch]', async () => {
     const { client, place, holders } = stack;
     const amounts = { 0: 1_500_000n, 1: 2n, 2: 7_000_001n };
-    const accepted = await client.disburse('june', stack.createRequest(amounts));
-    expect(accepted).toEqual({
-      status: 202,
-      body: { key: 'june', state: 'accepted', statusUrl: '/api/disburse/june' },
+    await stack.withoutBlocks(async () => {
+      const accepted = await client.disburse('june', stack.createRequest(amounts));
+      expect(accepted).toEqual({
+        status: 202,
+        body: { key: 'june', state: 'accepted', statusUrl: '/api/disburse/june' },
+      });
+      await expect.poll(async () => (await client.getJob('june')).body.stage).toBe('settling');
     });
-    const stages: string[] = [];
-    const job = await client.waitForJob('june', { onStage: (stage) => stages.push(stage) });
+    const job = await client.waitForJob('june');
 
     expect(parseWire(disbursementJobSchema, job, 'job')).toEqual(job);
     expect(job).toMatchObject({
@@ -51,7 +53,6 @@ describe('a deployment', () => {
         allowance: { state: 'insufficient' },
       },
     });
-    expect(stages).toContain('proving');
     expect(job.result?.notes.map(({ amount }) => amount)).toEqual(['1500000', '2', '7000001']);
 
     for (const [index, amount] of Object.entries(amounts)) {

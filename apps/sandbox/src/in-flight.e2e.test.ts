@@ -19,6 +19,7 @@ describe('batches of one funder', () => {
     stack = await startTestStack({ finalityBlocks });
     client = stack.client;
     provider = new JsonRpcProvider(stack.rpcUrl, undefined, { cacheTimeout: -1 });
+    await provider.send('evm_setIntervalMining', [1]);
   });
   afterAll(async () => {
     provider.destroy();

@@ -315,8 +315,10 @@ describe('disburse-agent for payroll staff', () => {
         state: 'done',
       });
       expect(JSON.stringify(told)).not.toMatch(/0x[0-9a-f]{40}|1250000/i);
-      const deliveries = await command('webhooks', 'deliveries', 'books');
-      expect(deliveries.stdout).toMatch(/job\.completed {2}delivered \(1 attempt, last: HTTP 200/);
+      const deliveries = async () => (await command('webhooks', 'deliveries', 'books')).stdout;
+      await expect
+        .poll(deliveries, waiting)
+        .toMatch(/job\.completed {2}delivered \(\d+ attempts?, last: HTTP 200/);
     } finally {
       await jobs.close();
     }

@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('a hostile platform (without Chromium it is skipped
     await context.route(path, async (route) => {
       const response = await route.fetch();
       const json = response.ok() ? change((await response.json()) as T) : await response.json();
-      applied += 1;
+      if (response.ok()) applied += 1;
       await route.fulfill({ response, json });
     });
     return { applied: () => applied, end: () => context.unroute(path) };

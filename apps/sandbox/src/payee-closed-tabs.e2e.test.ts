@@ -1,6 +1,6 @@
 // The payee's page with real services, whose tab is closed or killed at the worst moments: there is one account, one enrolment, and each
 // withdrawal is paid once. And what somebody finds who copies the profile of the browser afterwards.
-import { copyProfile, findInClear, hasBrowser, press } from '@pool/testkit/browser';
+import { copyProfile, findInClear, hasBrowser, press, watchText } from '@pool/testkit/browser';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveWalletKey } from '../../../packages/wallet/src/browser/keys/account.ts';
@@ -19,6 +19,7 @@ import {
 
 const unlock = 'Open with my passkey';
 const send = 'Withdraw now';
+const proving = 'Making the proof on this device';
 const paths = {
   accept: '**/api/invitations/accept',
   onboard: '**/api/employers/holder/onboard',
@@ -119,8 +120,9 @@ describe.skipIf(!hasBrowser)('a tab that is closed (without Chromium it is skipp
       {
         amount: '400',
         close: async (tab: Page) => {
+          const isProving = await watchText(tab, proving);
           await press(tab, send);
-          await see(tab, 'Making the proof on this device');
+          await isProving();
         },
       },
       {
@@ -142,8 +144,9 @@ describe.skipIf(!hasBrowser)('a tab that is closed (without Chromium it is skipp
       {
         amount: '100',
         close: async (tab: Page) => {
+          const isProving = await watchText(tab, proving);
           await press(tab, send);
-          await see(tab, 'Making the proof on this device');
+          await isProving();
           await kill(tab);
         },
       },

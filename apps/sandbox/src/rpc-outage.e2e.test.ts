@@ -157,9 +157,11 @@ describe('an agent whose RPC is cut', () => {
   });
 
   it('reports nothing as settled while its RPC is down, and then reports what the chain shows', async () => {
-    await client.disburse('blind', stack.createRequest({ 3: 9n }));
-    await expectStage('blind', 'settling');
-    rpc.cut('drop');
+    await stack.withoutBlocks(async () => {
+      await client.disburse('blind', stack.createRequest({ 3: 9n }));
+      await expectStage('blind', 'settling');
+      rpc.cut('drop');
+    });
     // The others see the batch settle and become final; this agent trusts only its own RPC.
     await expect.poll(() => countFundedBatches(stack.place), { interval: 100 }).toBe(4);
     await expect.poll(() => rpc.affected.length).toBeGreaterThan(5);

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from './chain/people.ts';
 import { deriveRoleKey } from './chain/sandbox-keys.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
+import { signalAt } from './fixtures/signal-at.ts';
 import { knownKeys, startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
 import { ensureProvingKey } from './processes/artifacts.ts';
@@ -85,9 +86,14 @@ describe('a withdrawal without platform and gate', () => {
       readonly until: Promise<unknown>;
     },
   ): Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }> {
+    const flags = [
+      '--conditions=@pool/source',
+      ...(endAt === undefined ? [] : signalAt(endAt, 'SIGKILL')),
+      ...(pause === undefined ? [] : signalAt(pause.at, 'SIGSTOP')),
+    ];
     const child = spawn(
       process.execPath,
-      ['--conditions=@pool/source', agentScript, 'send', '--self-submit', ...args],
+      [...flags, agentScript, 'send', '--self-submit', ...args],
       {
         env: {
           ...process.env,
@@ -106,12 +112,8 @@ describe('a withdrawal without platform and gate', () => {
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
-      if (endAt !== undefined && stderr.includes(endAt)) {
-        child.kill('SIGKILL');
-      }
       if (pause !== undefined && !isPaused && stderr.includes(pause.at)) {
         isPaused = true;
-        child.kill('SIGSTOP');
         void pause.until.then(() => child.kill('SIGCONT'));
         pause.onReached();
       }

@@ -9,6 +9,7 @@ import { readData } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readAllReceivedNotes } from './demo/received-notes.ts';
+import { signalAt } from './fixtures/signal-at.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
 
@@ -40,7 +41,7 @@ describe('disburse --split', () => {
     return path;
   }
 
-  /** @param killAt - a line on standard error at which the command gets the signal */
+  /** @param killAt - text on standard error at which the command gets the signal */
   function disburse(
     file: string,
     options: readonly string[] = [],
@@ -49,6 +50,7 @@ describe('disburse --split', () => {
   ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       const flags = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
+      if (killAt !== undefined) flags.push(...signalAt(killAt, killWith));
       const label = options.includes('--pay-run') ? [] : ['--pay-run', '2026-11'];
       const command = ['disburse', '--file', file, ...label, ...options];
       const child = spawn(process.execPath, [...flags, agentScript, ...command], {
@@ -62,9 +64,6 @@ describe('disburse --split', () => {
       });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         stderr += text;
-        if (killAt !== undefined && stderr.includes(killAt)) {
-          child.kill(killWith);
-        }
       });
       child.once('error', reject);
       child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));

@@ -50,8 +50,16 @@ describe('an agent whose employer changes', () => {
       employerAddress: other.address,
     });
     // Accepted by the right employer's agent, and underway when the token is replaced.
-    await clientOf(agent).disburse('waiting', stack.createRequest({ 2: 7n }));
     await agent.process.stop();
+    const dying = await agent.restart({
+      NODE_ENV: 'test',
+      DISBURSE_FAULT: 'eligibility.confirmed',
+    });
+    // It can die before it answers.
+    await clientOf(dying)
+      .disburse('waiting', stack.createRequest({ 2: 7n }))
+      .catch(() => undefined);
+    await dying.process.exited;
     const swapped = await agent.restart({ DISBURSE_PLATFORM_TOKEN: token });
     const answer = await clientOf(swapped).disburse('june', request);
     if (answer.status === 202) {

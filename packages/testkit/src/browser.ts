@@ -8,7 +8,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { serve } from '@hono/node-server';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 export { copyProfile, findInClear } from './browser-profile.ts';
 
@@ -19,6 +25,16 @@ export const hasBrowser: boolean = existsSync(browserPath);
 
 export function openBrowser(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', ...args] });
+}
+
+/** A profile of its own. What its pages wait for may need a proof, or blocks, on a machine that has other work. */
+export async function openProfile(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(240_000);
+  return context;
 }
 
 /** Nothing but the page's own files: no inline script, no `blob:`, no `data:`, no `eval`. */
@@ -115,7 +131,7 @@ export async function openPage(
   browser: Browser,
   url: string,
 ): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
-  const context = await browser.newContext();
+  const context = await openProfile(browser);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
@@ -128,6 +144,21 @@ export async function openPage(
 
 export async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).click();
+}
+
+/**
+ * Notices a text although it is shown for a moment only. Once a page.
+ * @returns waits until the page has shown it
+ */
+export async function watchText(page: Page, text: string): Promise<() => Promise<void>> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.exposeFunction('textWasShown', resolve);
+  await page.evaluate(`void new MutationObserver((_, observer) => {
+    if (!document.body.textContent.includes(${JSON.stringify(text)})) return;
+    observer.disconnect();
+    textWasShown();
+  }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
+  return () => promise;
 }
 
 type AxeFinding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };

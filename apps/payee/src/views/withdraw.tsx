@@ -41,11 +41,14 @@ export function WithdrawView({
   readonly onSpent: () => void;
 }) {
   const [reviewed, setReviewed] = useState<Reviewed>();
+  /** What was typed before the review, for who goes back. */
+  const [draft, setDraft] = useState<Withdrawal>();
   const [receipt, setReceipt] = useState<SpendReceipt>();
   const task = useTask();
   const unit = account.history;
   const { withdraw: words } = texts;
   async function review(withdrawal: Withdrawal): Promise<void> {
+    setDraft(withdrawal);
     setReviewed({ withdrawal, plan: await wallet.planWithdrawal(withdrawal) });
   }
   if (receipt !== undefined && reviewed !== undefined) {
@@ -57,7 +60,7 @@ export function WithdrawView({
     );
   }
   if (reviewed === undefined) {
-    return <WithdrawForm {...{ wallet, account, saved, hasLeft }} onReview={review} />;
+    return <WithdrawForm {...{ wallet, account, saved, hasLeft, draft }} onReview={review} />;
   }
   const { withdrawal, plan } = reviewed;
   const amount = formatTokenAmount(withdrawal.amount, unit);
@@ -162,23 +165,25 @@ function WithdrawForm({
   account,
   saved,
   hasLeft,
+  draft,
   onReview,
 }: {
   readonly wallet: PayeeWallet;
   readonly account: Account;
   readonly saved: readonly EvmAddress[];
   readonly hasLeft: boolean;
+  readonly draft: Withdrawal | undefined;
   readonly onReview: (withdrawal: Withdrawal) => Promise<void>;
 }) {
   const task = useTask();
-  const [isOwn, setIsOwn] = useState(true);
-  const [typed, setTyped] = useState('');
-  const [text, setText] = useState('');
+  const own = wallet.identity.address;
+  const { history: unit, balance } = account;
+  const [isOwn, setIsOwn] = useState(draft === undefined || draft.to === own);
+  const [typed, setTyped] = useState(isOwn ? '' : String(draft?.to));
+  const [text, setText] = useState(draft ? formatTokenAmount(draft.amount, unit) : '');
   const [isChecked, setIsChecked] = useState(false);
   const [signed, setSigned] = useState<readonly KnownAddress[]>([]);
   const { withdraw: words } = texts;
-  const { history: unit, balance } = account;
-  const own = wallet.identity.address;
   const known: readonly KnownAddress[] = [
     { address: own, name: words.ownName },
     ...saved.map((address) => ({ address, name: words.usedName })),

@@ -140,10 +140,12 @@ export async function runDemo(options: DemoOptions): Promise<number> {
       async (stack) => {
         await page.placeKeys();
         say(`\nAn invitation into the payee’s page: ${await createInvitation(stack)}`);
-        say('Open it in a browser on this machine. Ctrl-C stops everything.');
+        // It listens before the text asks for Ctrl-C.
+        const interrupted = waitForInterrupt();
         process.off('SIGINT', interrupt);
         process.off('SIGTERM', interrupt);
-        await waitForInterrupt();
+        say('Open it in a browser on this machine. Ctrl-C stops everything.');
+        await interrupted;
       },
     );
     return succeeded ? 0 : 1;

@@ -77,6 +77,15 @@ async function readAs(
   return received;
 }
 
+/** A request waits for the platform's index for 3 s. An answer that took longer may lack the newest notes, so it is asked for again. */
+export async function untilIndexed<T>(read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const startedAtMs = performance.now();
+    const answer = await read();
+    if (performance.now() - startedAtMs < 3_000) return answer;
+  }
+}
+
 type ServedNotes = Awaited<ReturnType<EdgeClient['getNotes']>>['notes'];
 
 async function readAllPages(edge: EdgeClient, chain: string, token: string): Promise<ServedNotes> {
@@ -84,7 +93,7 @@ async function readAllPages(edge: EdgeClient, chain: string, token: string): Pro
   let cursor: string | undefined;
   do {
     const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await edge.getNotes(query);
+    const page = await untilIndexed(() => edge.getNotes(query));
     const listed = [...page.notes, ...(page.open ?? [])];
     notes.push(...listed);
     cursor = listed.length === 0 ? undefined : page.cursor;
