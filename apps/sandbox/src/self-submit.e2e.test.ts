@@ -11,13 +11,12 @@ import {
 } from '@pool/contracts';
 import { Secret, zeroWord } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
-import { type LyingProxy, startLyingProxy } from '@pool/testkit';
+import { type LyingProxy, signalAt, startLyingProxy } from '@pool/testkit';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from './chain/people.ts';
 import { deriveRoleKey } from './chain/sandbox-keys.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
-import { signalAt } from './fixtures/signal-at.ts';
 import { knownKeys, startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
 import { ensureProvingKey } from './processes/artifacts.ts';

@@ -5,11 +5,10 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTokenUnits } from '@pool/core';
-import { readData } from '@pool/testkit';
+import { readData, signalAt } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readAllReceivedNotes } from './demo/received-notes.ts';
-import { signalAt } from './fixtures/signal-at.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
 import { agentScript } from './processes/agent-process.ts';
 

@@ -55,6 +55,7 @@ export {
   type ManagedProcess,
   type ProcessExit,
   type StartOptions,
+  signalAt,
   startNodeProcess,
   startProcess,
   waitUntilReady,

@@ -146,6 +146,24 @@ export async function waitUntilReady<T>(
   }
 }
 
+/**
+ * Options of a Node process that sends itself a signal as soon as it has written a text to standard error. A test that reads the text and
+ * then sends the signal comes too late when it waits for a processor.
+ */
+export function signalAt(text: string, signal: NodeJS.Signals): readonly string[] {
+  const code = `
+    const write = process.stderr.write.bind(process.stderr);
+    let written = '';
+    process.stderr.write = (...given) => {
+      const answer = write(...given);
+      const isFirst = !written.includes(${JSON.stringify(text)});
+      written += given[0];
+      if (isFirst && written.includes(${JSON.stringify(text)})) process.kill(process.pid, '${signal}');
+      return answer;
+    };`;
+  return [`--import=data:text/javascript,${encodeURIComponent(code)}`];
+}
+
 /** For {@link waitUntilReady}: true once the URL answers with a status below 500. */
 export async function isAnswering(
   url: string,
