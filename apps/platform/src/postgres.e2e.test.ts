@@ -45,6 +45,8 @@ describe('platform and gate on a PostgreSQL server', () => {
     const revoked = await session.mintKey('disburse', 'agent');
     await session.revokeKey(revoked.id);
 
+    // Until the platform is killed, no transaction can succeed.
+    await chain.provider.send('evm_setIntervalMining', [0]);
     expect((await edge().postSettlement('job-1', request)).state).toBe('accepted');
     await server.kill();
     await expect(edge().getSettlement('job-1')).rejects.toMatchObject({
@@ -63,6 +65,7 @@ describe('platform and gate on a PostgreSQL server', () => {
       .poll(() => ask('select state from relayer_transactions'), { interval: 20 })
       .toEqual([{ state: 'open' }]);
     await Promise.all([server.kill(), platform.process.kill()]);
+    await chain.provider.send('evm_setIntervalMining', [1]);
     await server.start();
     platform = await services.startPlatform(gate.url);
     await expect
@@ -82,7 +85,7 @@ describe('platform and gate on a PostgreSQL server', () => {
   });
 
   it('refuses a gate on the platform’s database, with the reason', async () => {
-    await platform.process.stop();
+    await platform.process.stop(120_000);
     expect((await platform.process.exited).code).toBe(0);
     const { gateSettings, platformDatabase } = services;
     const wrong = services.start('wrong-gate', ['gate', 'serve'], {
