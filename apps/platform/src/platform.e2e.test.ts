@@ -130,11 +130,10 @@ describe('platform and gate as processes', () => {
     expect(session.walletPub).toBe(holder.walletPub);
     return client;
   }
-  async function enrol(holder: TestHolder): Promise<SessionClient> {
+  /** Signs in and registers. */
+  async function enter(holder: TestHolder): Promise<SessionClient> {
     const client = await signIn(holder);
     await client.register();
-    const enrolled = await client.onboard(holder.walletPub, holder.encryptionPublicKey);
-    expect(enrolled).toMatchObject({ created: true, readiness: 'ready' });
     return client;
   }
   async function operator(...args: string[]): Promise<Record<string, unknown>> {
@@ -149,7 +148,14 @@ describe('platform and gate as processes', () => {
   it('pays a roster and serves each recipient its note, through kills of both processes [bootstrap.vends]', async () => {
     const holders = await Promise.all(['a', 'b', 'c', 'd'].map(createTestHolder));
     const before = await chain.provider.getTransactionCount(chain.wallet('gate').address);
-    const sessions = await Promise.all(holders.map(enrol));
+    const sessions = await Promise.all(holders.map(enter));
+    const enrolled = await Promise.all(
+      holders.map(
+        async ({ walletPub, encryptionPublicKey }, index) =>
+          await sessions[index]?.onboard(walletPub, encryptionPublicKey),
+      ),
+    );
+    expect(enrolled).toMatchObject(holders.map(() => ({ created: true, readiness: 'ready' })));
     // Four enrolments at once share publications: they do not wait for finality four times.
     const after = await chain.provider.getTransactionCount(chain.wallet('gate').address);
     expect(after - before).toBeLessThanOrEqual(2);
@@ -299,8 +305,7 @@ describe('platform and gate as processes', () => {
 
   it('keeps the gate’s list when the gate is killed during a publication', async () => {
     const holder = await createTestHolder('late');
-    const session = await signIn(holder);
-    await session.register();
+    const session = await enter(holder);
     const countSent = () =>
       chain.provider.getTransactionCount(chain.wallet('gate').address, 'pending');
     const before = await countSent();
@@ -332,7 +337,7 @@ describe('platform and gate as processes', () => {
     });
     expect((await second.exited).code).toBe(1);
     expect(second.output()).toContain('data_directory_locked');
-    await platform.stop();
+    await platform.stop(120_000);
     expect((await platform.exited).code).toBe(0);
     // The operator's commands work on the data of a stopped platform too.
     const { edgeTokens } = await operator('list');
