@@ -51,7 +51,7 @@ async function open(
   return queue;
 }
 
-async function createAgent(patienceMs = 20_000): Promise<FleetProver> {
+async function createAgent(patienceMs = 300_000): Promise<FleetProver> {
   return createFleetAgent({ ...place, queue: await open('agent'), log, patienceMs });
 }
 
@@ -121,7 +121,7 @@ describe('a fleet of provers', () => {
     }
     const survivor = provers.find((prover) => prover !== victim)!;
     expect(survivor.output().match(/"proved"/g)?.length).toBeGreaterThanOrEqual(3);
-    await survivor.stop(30_000);
+    await survivor.stop(120_000);
     expect(await survivor.exited).toEqual({ code: 0, signal: undefined });
     await expect.poll(agent.probe).toMatchObject({ ok: false });
   });
@@ -295,7 +295,7 @@ it('a proof is in the trace of the job that asked for it, and its span tells no 
   await traceJob(key, 'disbursement', () => agent.prove({ circuit: 'fund-16', input: inputs[0] }));
   // As an agent without traces asks.
   await agent.prove({ circuit: 'fund-16', input: inputs[1] });
-  await prover.stop(30_000);
+  await prover.stop(120_000);
   await stopTracing?.();
   const spans = collector.spans();
   const job = spans.find(({ name }) => name === 'disbursement');
