@@ -127,7 +127,7 @@ export function findProgram(script: string): string {
 export async function waitUntilReady<T>(
   process: ManagedProcess,
   check: () => Promise<T | undefined>,
-  timeoutMs = 60_000,
+  timeoutMs = 300_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -170,7 +170,7 @@ export async function isAnswering(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<true | undefined> {
   try {
-    const signal = AbortSignal.timeout(2_000);
+    const signal = AbortSignal.timeout(10_000);
     const response = await fetch(url, { headers, signal, redirect: 'error' });
     await response.arrayBuffer();
     return response.status < 500 ? true : undefined;
