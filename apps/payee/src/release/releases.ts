@@ -5,8 +5,8 @@
  */
 import type { ReleaseRequest, ReleaseState } from './release-messages.ts';
 
-/** Milliseconds. */
-const answerTimeout = 5_000;
+/** Milliseconds. Before the worker answers, it asks the server for the policy of each file. */
+const answerTimeout = 30_000;
 const downloadTimeout = 600_000;
 
 /** Of a withdrawal from at most two notes. */
