@@ -206,7 +206,7 @@ describe.skipIf(!hasBrowser)('the prover in a page (without Chromium it is skipp
       // The page keeps the closed prover.
       await page.evaluate(() => (globalThis as unknown as PageGlobal).prover?.close());
       await expect.poll(() => page.workers()).toEqual([]);
-      expect(await countMemories()).toBe(0);
+      await expect.poll(countMemories).toBe(0);
     },
   );
 

@@ -152,7 +152,7 @@ it('an agent does not start with a key that has only a beacon', async () => {
         DISBURSE_ARTIFACTS_DIR: artifacts,
         DISBURSE_ARTIFACTS_MANIFEST: manifest,
       },
-      timeout: 60_000,
+      timeout: 300_000,
     });
   await expect(start(path('weak'), path('weak.json'))).rejects.toMatchObject({
     code: 1,
