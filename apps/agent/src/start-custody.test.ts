@@ -71,11 +71,11 @@ describe('the start of an agent with a custodian', () => {
   it('logs an error for a token that the gate refuses, and the agent serves', async () => {
     const wrong = { DISBURSE_APPROVE_TOKEN: 'another-token-canary-of-a-gate' };
     await withAgent(wrong, async (agent, lines) => {
-      await vi.waitFor(() =>
-        expect(lines).toContainEqual(
+      await expect
+        .poll(() => lines)
+        .toContainEqual(
           expect.objectContaining({ level: 'error', variable: 'DISBURSE_APPROVE_TOKEN' }),
-        ),
-      );
+        );
       expect(await readSigner(agent)).toMatchObject({ ok: false, detail: { kind: 'refused' } });
       expect(JSON.stringify(lines)).not.toContain('canary-of-a-gate');
     });
@@ -84,11 +84,11 @@ describe('the start of an agent with a custodian', () => {
   it('warns of a gate that is away, and the agent serves', async () => {
     await world.gate.stop();
     await withAgent({}, async (agent, lines) => {
-      await vi.waitFor(() =>
-        expect(lines).toContainEqual(
+      await expect
+        .poll(() => lines)
+        .toContainEqual(
           expect.objectContaining({ level: 'warn', variable: 'DISBURSE_APPROVE_URL' }),
-        ),
-      );
+        );
       expect(await readSigner(agent)).toMatchObject({
         ok: false,
         detail: { kind: 'unreachable', message: expect.stringContaining('the approve process') },

@@ -136,7 +136,7 @@ describe('a transaction of more than 1 MiB at custodian B', () => {
 
   async function endOf(id: string): Promise<string> {
     await expect
-      .poll(() => world.statusOf(id), { interval: 2, timeout: 20_000 })
+      .poll(() => world.statusOf(id), { interval: 2 })
       .toMatch(/COMPLETED|REJECTED|FAILED|CANCELLED/);
     return world.statusOf(id);
   }

@@ -103,7 +103,7 @@ it('has the same results with the code that it loads after some calls', async ()
   for (let scalar = 1n; scalar < 256n; scalar += 1n) multiplyPoints(point, scalar);
   expect(compile).not.toHaveBeenCalled();
   const expected = multiplyPoints(point, 1234567n);
-  await vi.waitFor(() => expect(compile).toHaveBeenCalledTimes(multipliers.length - 1));
+  await expect.poll(() => compile.mock.calls).toHaveLength(multipliers.length - 1);
   await Promise.allSettled(compile.mock.results.map(({ value }) => value as Promise<unknown>));
   expect(multiplyPoints(point, 1234567n)).toEqual(expected);
   compile.mockRestore();

@@ -34,7 +34,7 @@ describe('startAnvil', () => {
     running = [anvil];
     const provider = new JsonRpcProvider(anvil.rpcUrl);
     await expect
-      .poll(async () => (await provider.getBlock('finalized'))?.number ?? 0, { timeout: 15_000 })
+      .poll(async () => (await provider.getBlock('finalized'))?.number ?? 0)
       .toBeGreaterThan(0);
     provider.destroy();
   });

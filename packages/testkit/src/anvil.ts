@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { PoolError } from '@pool/core';
 import { anvilBinary } from './foundry-binary.ts';
 
-const readyTimeoutMs = 20_000;
+const readyTimeoutMs = 120_000;
 const listening = /Listening on (\S+:\d+)/;
 
 export interface AnvilOptions {

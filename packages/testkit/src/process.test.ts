@@ -68,7 +68,7 @@ describe('startNodeProcess', () => {
       'process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 9); console.log("up")',
     );
     await waitUntilReady(polite, says(polite, 'up'));
-    await polite.stop();
+    await polite.stop(120_000);
     expect(await polite.exited).toEqual({ code: 0, signal: undefined });
 
     const stubborn = start(

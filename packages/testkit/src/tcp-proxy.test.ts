@@ -35,9 +35,9 @@ describe('startTcpProxy', () => {
     return socket;
   }
 
-  function ask(socket: Socket, text: string): Promise<string> {
+  function ask(socket: Socket, text: string, ms = 45_000): Promise<string> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve('silence'), 300);
+      const timer = setTimeout(() => resolve('silence'), ms);
       const answer = (value: string) => () => {
         clearTimeout(timer);
         resolve(value);
@@ -62,8 +62,11 @@ describe('startTcpProxy', () => {
     proxy.lose('server');
     await expect.poll(() => ends.size).toBe(0);
     const late = await open();
-    expect([await ask(client, 'two'), await ask(late, 'three')]).toEqual(['silence', 'silence']);
-    expect(proxy.affected).toBe(2);
+    expect([await ask(client, 'two', 300), await ask(late, 'three', 300)]).toEqual([
+      'silence',
+      'silence',
+    ]);
+    await expect.poll(() => proxy.affected).toBe(2);
     proxy.restore();
     expect(client.closed).toBe(false);
     expect([await ask(client, 'four'), await ask(await open(), 'five')]).toEqual([

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createSqliteStore, type JobStore, openPostgresStore } from '@pool/idempotency';
 import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
 import { createDatabase } from '@pool/testkit';
-import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import {
   accept,
   change,
@@ -47,9 +47,7 @@ it('delivers each event once for two agents, also what happened when its own age
   const killed = startAgent(store, place, realClock, { workerId: 'agent-1', idleMs: 20 });
   const left = startAgent(other, place, realClock, { workerId: 'agent-2', idleMs: 20 });
   const outbox = createOutbox(store, Date.now);
-  await vi.waitFor(async () => {
-    expect((await outbox.readTarget('books')).state).toBe('active');
-  });
+  await expect.poll(async () => (await outbox.readTarget('books')).state).toBe('active');
   const listKeys = (): readonly string[] =>
     receiver.received.map(({ body }) => {
       const { type, data } = JSON.parse(body) as { type: string; data: { key: string } };
@@ -61,13 +59,13 @@ it('delivers each event once for two agents, also what happened when its own age
     await accept(store, key, Date.now());
   }
   const accepted = keys.map((key) => `job.accepted ${key}`);
-  await vi.waitFor(() => expect([...listKeys()].sort()).toEqual(accepted), 10_000);
+  await expect.poll(() => listKeys().toSorted()).toEqual(accepted);
   // An agent that ends before it has stored the answer leaves the delivery to the other one, which makes it again.
-  await vi.waitFor(async () => expect(await outbox.count('books')).toEqual(none), 10_000);
+  await expect.poll(() => outbox.count('books')).toEqual(none);
   await killed.stop();
   await change(store, 'a', 'done', serializeJob({ phase: completedPhase() }), Date.now());
-  await vi.waitFor(() => expect(listKeys().at(-1)).toBe('job.completed a'), 10_000);
-  await vi.waitFor(async () => expect(await outbox.count('books')).toEqual(none), 10_000);
+  await expect.poll(() => listKeys().at(-1)).toBe('job.completed a');
+  await expect.poll(() => outbox.count('books')).toEqual(none);
   await left.stop();
   expect(listKeys()).toHaveLength(5);
 });

@@ -55,9 +55,13 @@ function start(idleMs?: number) {
 }
 
 async function isRegistered(): Promise<void> {
-  await vi.waitFor(async () => {
-    expect((await createOutbox(store, clock.nowMs).readTarget('books')).state).toBe('active');
-  });
+  const outbox = createOutbox(store, clock.nowMs);
+  await expect.poll(async () => (await outbox.readTarget('books')).state).toBe('active');
+}
+
+async function readDelivery() {
+  const [delivery] = await createOutbox(store, clock.nowMs).list('books', 1);
+  return delivery;
 }
 
 function typesOf(received: readonly Received[]): readonly unknown[] {
@@ -65,9 +69,7 @@ function typesOf(received: readonly Received[]): readonly unknown[] {
 }
 
 async function receive(types: readonly string[]): Promise<void> {
-  await vi.waitFor(() => expect(typesOf(receiver.received).toSorted()).toEqual(types.toSorted()), {
-    timeout: 10_000,
-  });
+  await expect.poll(() => typesOf(receiver.received).toSorted()).toEqual(types.toSorted());
 }
 
 describe('the webhooks of an agent', () => {
@@ -136,10 +138,9 @@ describe('the webhooks of an agent', () => {
     await receive(Array.from({ length: 4 }, () => 'job.accepted'));
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-    await vi.waitFor(async () => {
-      const [delivery] = await createOutbox(store, clock.nowMs).list('books', 1);
-      expect(delivery).toMatchObject({ state: 'delivered', attempts: 4, last: { status: 204 } });
-    });
+    await expect
+      .poll(readDelivery)
+      .toMatchObject({ state: 'delivered', attempts: 4, last: { status: 204 } });
   });
 
   it('disables a target when all attempts at an event have failed, and says why', async () => {
@@ -148,20 +149,17 @@ describe('the webhooks of an agent', () => {
     await isRegistered();
     await accept(store, 'k', clock.nowMs());
     const outbox = createOutbox(store, clock.nowMs);
-    await vi.waitFor(
-      async () => {
-        expect(await outbox.readTarget('books')).toMatchObject({
-          state: 'disabled',
-          reason: expect.stringMatching(
-            /^10 attempts at msg_[0-9a-f]{32} failed; the last: HTTP 503$/,
-          ),
-        });
-      },
-      { timeout: 10_000 },
-    );
+    await expect
+      .poll(() => outbox.readTarget('books'))
+      .toMatchObject({
+        state: 'disabled',
+        reason: expect.stringMatching(
+          /^10 attempts at msg_[0-9a-f]{32} failed; the last: HTTP 503$/,
+        ),
+      });
     expect(receiver.received).toHaveLength(maxAttempts);
     await accept(store, 'later', clock.nowMs());
-    await vi.waitFor(async () => expect((await outbox.count('books')).pending).toBe(1));
+    await expect.poll(async () => (await outbox.count('books')).pending).toBe(1);
     expect(receiver.received).toHaveLength(maxAttempts);
 
     receiver.answer = () => ({ status: 200 });
@@ -176,10 +174,9 @@ describe('the webhooks of an agent', () => {
     start();
     await isRegistered();
     await accept(store, 'k', clock.nowMs());
-    await vi.waitFor(async () => {
-      const state = await createOutbox(store, clock.nowMs).readTarget('books');
-      expect(state).toMatchObject({ state: 'disabled', reason: expect.stringContaining('410') });
-    });
+    await expect
+      .poll(() => createOutbox(store, clock.nowMs).readTarget('books'))
+      .toMatchObject({ state: 'disabled', reason: expect.stringContaining('410') });
   });
 
   it('erases deliveries after some days, says how many were never taken, and tells no event of them again', async () => {
@@ -188,17 +185,16 @@ describe('the webhooks of an agent', () => {
     stops.push(startAgent(store, place, clock, { lines }).stop);
     await isRegistered();
     const outbox = createOutbox(store, clock.nowMs);
-    const quickly = { timeout: 10_000 };
     const keys = async () =>
       (await outbox.list('books', 9)).map(({ event }) => event.data.key).toSorted();
     const add = async (key: string): Promise<void> => {
       await accept(store, key, clock.nowMs());
-      await vi.waitFor(async () => expect(await keys()).toContain(key), quickly);
+      await expect.poll(keys).toContain(key);
     };
     await add('good');
     await receive(['job.accepted']);
     await add('bad');
-    await vi.waitFor(async () => expect((await outbox.count('books')).failed).toBe(1), quickly);
+    await expect.poll(async () => (await outbox.count('books')).failed).toBe(1);
     await add('waits');
 
     clock.advanceSeconds((keepDays - 2) * 86_400);
@@ -207,11 +203,9 @@ describe('the webhooks of an agent', () => {
     await add('later');
     expect(await keys()).toEqual(['bad', 'good', 'late', 'later', 'waits']);
     clock.advanceSeconds(3 * 86_400);
-    await vi.waitFor(async () => expect(await keys()).toEqual(['late', 'later']), quickly);
-    await vi.waitFor(() => {
-      expect(lines).toContainEqual({ delivered: 1 });
-      expect(lines).toContainEqual({ undelivered: 2 });
-    }, quickly);
+    await expect.poll(keys).toEqual(['late', 'later']);
+    await expect.poll(() => lines).toContainEqual({ delivered: 1 });
+    await expect.poll(() => lines).toContainEqual({ undelivered: 2 });
     const [erased = ''] = receiver.received.map(({ headers }) => headers['webhook-id']);
     await expect(outbox.replay('books', erased)).rejects.toMatchObject({ code: 'not_found' });
 
@@ -228,10 +222,7 @@ describe('the webhooks of an agent', () => {
     start();
     await isRegistered();
     await accept(store, 'k', clock.nowMs());
-    await vi.waitFor(async () => {
-      const [delivery] = await createOutbox(store, clock.nowMs).list('books', 1);
-      expect(delivery?.last?.reason).toContain('redirect');
-    });
+    await expect.poll(async () => (await readDelivery())?.last?.reason).toContain('redirect');
   });
 
   it('tells nothing that happened before the target was known, and only the types it takes', async () => {

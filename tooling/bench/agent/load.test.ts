@@ -23,9 +23,10 @@ describe.each([
     let calls = 0;
     const result = await load(async () => {
       calls += 1;
+      const call = calls;
       await new Promise((resolve) => setTimeout(resolve, 5));
-      if (calls % 3 === 0) throw new Error('cut off');
-      return calls % 3 === 1;
+      if (call % 3 === 0) throw new Error('cut off');
+      return call % 3 === 1;
     });
     expect(result.requests).toBe(calls);
     expect(result.errors).toBeGreaterThan(0);

@@ -35,6 +35,8 @@ export type CustodianAControl = {
   changeSettings(patch: SettingsPatch): Settings;
   addFault(fault: FaultInput): void;
   clearFaults(): void;
+  /** The faults that still wait for a request. */
+  pendingFaults(): number;
   /** Approvals whose time is over expire at once. */
   advanceClock(seconds: number): void;
   setClockScale(scale: number): void;
@@ -114,6 +116,7 @@ export function createControl(deps: {
     clearFaults: () => {
       faults.clear();
     },
+    pendingFaults: () => faults.pending(),
     advanceClock(seconds) {
       clock.advance(seconds * 1_000);
       state.clockOffsetMs = clock.offset();

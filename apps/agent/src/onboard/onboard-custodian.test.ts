@@ -14,7 +14,7 @@ import {
 import { exitCodes } from '@pool/pay-run';
 import { runOnboarding } from '@pool/platform-client/onboard';
 import { createFakeHolder } from '@pool/testkit';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli.ts';
 import { readKeepingSettings } from '../config/config.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
@@ -104,12 +104,9 @@ async function onboard(
 
 async function vote(value: 'Approved' | 'Denied'): Promise<void> {
   const { control } = custodian;
-  const pending = await vi.waitFor(() => {
-    const found = control.state.approvals.find(({ status }) => status === 'Pending');
-    expect(found).toBeDefined();
-    return found;
-  }, 5_000);
-  control.vote(pending?.id ?? '', organisation.approver.userId, value, 'not this one');
+  const findPending = () => control.state.approvals.find(({ status }) => status === 'Pending');
+  await expect.poll(findPending).toBeDefined();
+  control.vote(findPending()?.id ?? '', organisation.approver.userId, value, 'not this one');
 }
 
 function countRequests(): number {
@@ -147,7 +144,7 @@ describe('onboard --login custodian_a', () => {
     const interruption = new AbortController();
     const first = runOnboarding(plan, { signal: interruption.signal, store: () => undefined });
     first.catch(() => undefined);
-    await vi.waitFor(() => expect(countRequests()).toBe(1));
+    await expect.poll(countRequests).toBe(1);
     interruption.abort();
     await expect(first).rejects.toMatchObject({
       code: 'interrupted',

@@ -40,7 +40,7 @@ afterEach(async () => {
 /** Waits for the end of a transaction; reads every 2 ms. */
 async function endOf(id: string): Promise<string> {
   await expect
-    .poll(() => world.statusOf(id), { interval: 2, timeout: 20_000 })
+    .poll(() => world.statusOf(id), { interval: 2 })
     .toMatch(/COMPLETED|REJECTED|FAILED|CANCELLED/);
   return world.statusOf(id);
 }

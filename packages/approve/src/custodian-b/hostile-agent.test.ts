@@ -41,7 +41,7 @@ afterAll(async () => {
 async function endOf(transaction: object): Promise<readonly [string, readonly string[]]> {
   const id = await world.create(transaction);
   await expect
-    .poll(() => world.statusOf(id), { interval: 2, timeout: 20_000 })
+    .poll(() => world.statusOf(id), { interval: 2 })
     .toMatch(/COMPLETED|REJECTED|FAILED|CANCELLED/);
   return [world.statusOf(id), [...new Set(world.answersOf(id))]];
 }

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 async function endOf(id: string): Promise<string> {
   await expect
-    .poll(() => world.statusOf(id), { interval: 2, timeout: 20_000 })
+    .poll(() => world.statusOf(id), { interval: 2 })
     .toMatch(/COMPLETED|REJECTED/);
   return world.statusOf(id);
 }

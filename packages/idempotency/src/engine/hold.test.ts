@@ -26,7 +26,7 @@ it('releases a lock that comes after the run was interrupted', async () => {
   stop();
   await expect(waiting).rejects.toThrow('stop');
   give();
-  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
+  await expect.poll(() => release.mock.calls).toHaveLength(1);
 });
 
 it('releases a lock that comes after the run has ended', async () => {
@@ -34,7 +34,7 @@ it('releases a lock that comes after the run has ended', async () => {
   expect(hold.claim()).toBe(false);
   hold.end();
   give();
-  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
+  await expect.poll(() => release.mock.calls).toHaveLength(1);
 });
 
 it('keeps its place in the queue when it releases, until it leaves', async () => {
@@ -43,10 +43,10 @@ it('keeps its place in the queue when it releases, until it leaves', async () =>
   hold.release();
   hold.leave();
   give();
-  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
+  await expect.poll(() => release.mock.calls).toHaveLength(1);
   expect(hold.claim()).toBe(false);
   hold.release();
-  await vi.waitFor(() => expect(hold.claim()).toBe(true));
+  await expect.poll(() => hold.claim()).toBe(true);
   expect(release).toHaveBeenCalledOnce();
 });
 

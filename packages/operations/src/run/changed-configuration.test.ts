@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEvmAddress, Secret } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createLocalKeySigner } from '@pool/signers';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
@@ -195,9 +195,7 @@ it('is reported once by the worker, with its code, and retried at intervals only
       throw new Error('power cut');
     }
   });
-  await vi.waitFor(() =>
-    expect(first.events.some(({ kind }) => kind === 'interrupted')).toBe(true),
-  );
+  await expect.poll(() => first.events.some(({ kind }) => kind === 'interrupted')).toBe(true);
   await first.runner.stop();
 
   let starts = 0;

@@ -6,7 +6,7 @@ import type { DisburseRequest } from '@pool/core';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import { createFakeHolder } from '@pool/testkit';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { readView } from '../fixtures/view-record.ts';
@@ -87,7 +87,7 @@ describe('startJobRunner', () => {
     await claim(world, store, 'one');
     const { requestIds, events } = start(world, store);
     await untilDone(store, 'one');
-    await vi.waitFor(() => expect(events.at(-1)?.kind).toBe('outcome'));
+    await expect.poll(() => events.at(-1)?.kind).toBe('outcome');
     expect(new Set(requestIds)).toEqual(new Set(['request of one']));
   });
 
@@ -184,7 +184,7 @@ describe('a job that is cancelled', () => {
     const { runner, events } = start(world, store);
     const isWaiting = (event: JobEvent): boolean =>
       event.kind === 'stage' && event.stage === 'awaiting-turn';
-    await vi.waitFor(() => expect(events.some(isWaiting)).toBe(true), { timeout: 10_000 });
+    await expect.poll(() => events.some(isWaiting)).toBe(true);
     const jobs = await Promise.all(['one', 'two'].map((key) => store.get(scope, key)));
     const waiting = jobs.find((job) => job?.payload.includes('"stage":"awaiting-turn"'))!.key;
     await ask(store, waiting);
@@ -223,7 +223,7 @@ describe('a job that is cancelled', () => {
         throw new Error('power cut');
       }
     });
-    await vi.waitFor(() => expect(events.some(({ kind }) => kind === 'interrupted')).toBe(true));
+    await expect.poll(() => events.some(({ kind }) => kind === 'interrupted')).toBe(true);
     isBroken = false;
     await ask(store, 'one');
     runner.cancel('one');

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, createSqliteStore, type JobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { readView } from '../fixtures/view-record.ts';
@@ -40,9 +40,9 @@ function start(world: World, store: JobStore, changes: Partial<JobRunnerOptions>
 }
 
 async function untilDone(store: JobStore, key: string): Promise<void> {
-  const ended = async (): Promise<void> =>
-    expect(['done', 'failed']).toContain((await store.get(scope, key))?.state);
-  await vi.waitFor(ended, { timeout: 20_000, interval: 5 });
+  await expect
+    .poll(async () => (await store.get(scope, key))?.state, { interval: 5 })
+    .toBeOneOf(['done', 'failed']);
 }
 
 /** A store that counts how often each job is leased. */
@@ -68,7 +68,7 @@ describe('a wall clock that steps', () => {
     // The fake clock runs at each wait. Only the steps may move it here, or the deadline passes on a fast machine.
     const pause = (_ms: number, signal: AbortSignal) => sleep(1, undefined, { signal });
     const { events } = start(world, counting, { clock: { ...world.clock, sleep: pause } });
-    await vi.waitFor(() => expect(world.platform.posts).toBe(1), { timeout: 10_000 });
+    await expect.poll(() => world.platform.posts).toBe(1);
     for (let step = 0; step < 10; step += 1) {
       world.clock.advanceSeconds(120);
       await sleep(10);
@@ -87,18 +87,13 @@ describe('a wall clock that steps', () => {
     const store = createMemoryStore();
     await claim(world, store, 'june');
     const first = start(world, store, { leaseTtlMs: 90, workerId: 'one' });
-    await vi.waitFor(() => expect(world.platform.posts).toBe(1), { timeout: 10_000 });
+    await expect.poll(() => world.platform.posts).toBe(1);
     const ahead = { ...world.clock, nowMs: () => world.clock.nowMs() + 7_200_000 };
     const { counting, leases } = countLeases(store);
     const second = start(world, counting, { workerId: 'two', clock: ahead });
-    await vi.waitFor(
-      () =>
-        expect(first.events).toContainEqual({
-          kind: 'interrupted',
-          reason: expect.stringContaining('lease'),
-        }),
-      { timeout: 10_000 },
-    );
+    await expect
+      .poll(() => first.events)
+      .toContainEqual({ kind: 'interrupted', reason: expect.stringContaining('lease') });
     expect(leases).toEqual(['june']);
     await first.runner.stop();
     world.platform.holdBack = false;
@@ -122,16 +117,11 @@ describe('a store that is blocked', () => {
     };
     await claim(world, blocked, 'june');
     const { events } = start(world, blocked, { leaseTtlMs: 60 });
-    await vi.waitFor(() => expect(world.platform.posts).toBe(1), { timeout: 10_000 });
+    await expect.poll(() => world.platform.posts).toBe(1);
     isBlocked = true;
-    await vi.waitFor(
-      () =>
-        expect(events).toContainEqual({
-          kind: 'interrupted',
-          reason: expect.stringContaining('lease'),
-        }),
-      { timeout: 5_000 },
-    );
+    await expect
+      .poll(() => events)
+      .toContainEqual({ kind: 'interrupted', reason: expect.stringContaining('lease') });
     isBlocked = false;
     world.platform.holdBack = false;
     world.platform.rows.clear();

@@ -190,9 +190,7 @@ describe('a prepared key', () => {
     });
     // It is taken although nothing was written.
     await keys.take(await identifyFile(squares.zkey, 'proving key'), {});
-    await vi.waitFor(() => {
-      expect(written).toHaveLength(1);
-    });
+    await expect.poll(() => written).toHaveLength(1);
     keys.release();
     next.resolve(undefined);
     await keys.written();

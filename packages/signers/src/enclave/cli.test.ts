@@ -126,7 +126,7 @@ describe('pool-enclave', () => {
       ...['--socket', socket, '--address', wallet.address],
       ...['--root-sha256', pins.rootSha256, '--pcrs', pins.pcrs],
     ];
-    await vi.waitFor(() => expect(statSync(socket).mode & 0o777).toBe(0o600), 20_000);
+    await expect.poll(() => statSync(socket).mode & 0o777).toBe(0o600);
     const attested = await run([...attest, '--allow-insecure-development-root']);
     expect(attested).toMatchObject({ code: 0 });
     expect(attested.out).toContain(`attested: ${wallet.address}`);
@@ -150,7 +150,7 @@ describe('pool-enclave', () => {
     let aheadMs = 0;
     const args = ['serve', ...served, '--ledger', ':memory:'];
     const serving = run(args, stopping.promise, () => Date.now() + aheadMs);
-    await vi.waitFor(() => expect(statSync(socket).mode & 0o777).toBe(0o600), 20_000);
+    await expect.poll(() => statSync(socket).mode & 0o777).toBe(0o600);
     const connection = createEnclaveConnection({
       socketPath: socket,
       timeoutMs: 10_000,

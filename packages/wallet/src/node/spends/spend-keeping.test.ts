@@ -134,7 +134,7 @@ async function start(changes: Partial<ArchivedSpend> = {}) {
     async pass(): Promise<void> {
       const until = passes + 2;
       await expect
-        .poll(() => passes, { interval: 2, timeout: 10_000 })
+        .poll(() => passes, { interval: 2 })
         .toBeGreaterThanOrEqual(until);
     },
     /** Sealed notes in the archive of notes, on disk. */

@@ -133,7 +133,7 @@ describe('a turn that agents share', () => {
     await expect(stopped).rejects.toThrow('enough');
     release();
     await expect
-      .poll(() => one.turns.tryAcquire('turn'), { timeout: 10_000 })
+      .poll(() => one.turns.tryAcquire('turn'))
       .toBeInstanceOf(Function);
   });
 
