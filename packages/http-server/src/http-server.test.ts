@@ -1,7 +1,10 @@
 /** The server below its routes: raw bytes on a socket, limits in time and number, shutdown. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import {
   exchangeRaw,
   listRawCases,
+  parseAnswers,
   type RawTarget,
   rawLimits,
   tryRawCase,
@@ -13,10 +16,11 @@ import { createAnswerHeaders } from './answer-headers.ts';
 import { readHostName } from './host-name.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from './http-server.ts';
 
+/** A test sets the limit that it is about. No other one ends a connection before the time of the test is over. */
 const quick: Partial<HttpLimits> = {
-  headersMs: 300,
-  requestMs: 500,
-  keepAliveMs: 400,
+  headersMs: 600_000,
+  requestMs: 600_000,
+  keepAliveMs: 600_000,
   checkMs: 50,
   graceMs: 500,
   unreadMs: 250,
@@ -84,6 +88,8 @@ describe('the limits of a server', () => {
   let together = 0;
   let mostTogether = 0;
   let takesMs = 0;
+  /** Answers wait for it. */
+  let held: PromiseWithResolvers<void> | undefined;
 
   const portOf = () => Number(new URL(server.url).port);
   async function start(limits: Partial<HttpLimits> = {}, host = '127.0.0.1'): Promise<void> {
@@ -93,6 +99,7 @@ describe('the limits of a server', () => {
         together += 1;
         mostTogether = Math.max(mostTogether, together);
         await sleep(takesMs);
+        await held?.promise;
         together -= 1;
         return new Response('answered');
       },
@@ -107,43 +114,45 @@ describe('the limits of a server', () => {
   beforeEach(() => {
     refused.length = 0;
     [begun, together, mostTogether, takesMs] = [0, 0, 0, 0];
+    held = undefined;
   });
-  afterEach(() => server.close());
+  afterEach(async () => {
+    held?.resolve();
+    await server.close();
+  });
 
   it('do not limit the time of an answer', async () => {
     takesMs = 1_500;
-    await start();
+    await start({ headersMs: 300, requestMs: 500, keepAliveMs: 400 });
     expect(await (await fetch(server.url)).text()).toBe('answered');
   });
 
   it('end an idle connection', async () => {
-    await start();
-    const { answers, isClosed, ms } = await exchangeRaw(portOf(), [live], { waitMs: 5_000 });
+    await start({ keepAliveMs: 400 });
+    const { answers, isClosed, ms } = await exchangeRaw(portOf(), [live], { waitMs: 45_000 });
     expect([answers.length, isClosed]).toEqual([1, true]);
     expect(ms).toBeGreaterThan(300);
   });
 
   it('give headers less time than a body', async () => {
-    await start({ headersMs: 100, requestMs: 20_000 });
-    const { answers, ms } = await exchangeRaw(portOf(), ['GET / HT'], { waitMs: 15_000 });
+    await start({ headersMs: 100 });
+    const { answers } = await exchangeRaw(portOf(), ['GET / HT'], { waitMs: 45_000 });
     expect(answers.map(({ status }) => status)).toEqual([408]);
-    expect(ms).toBeLessThan(5_000);
   });
 
   it('end a connection whose request was answered before its body arrived', async () => {
-    await start({ requestMs: 20_000 });
-    const { answers, isClosed, ms } = await exchangeRaw(
+    await start();
+    const { answers, isClosed } = await exchangeRaw(
       portOf(),
       [live.replace('GET', 'POST').replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\n')],
-      { waitMs: 15_000 },
+      { waitMs: 45_000 },
     );
     expect(answers[0]).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(isClosed).toBe(true);
-    expect(ms).toBeLessThan(5_000);
   });
 
   it('deliver the refusal of a body to a client that is still sending it', async () => {
-    await start({ requestMs: 20_000, unreadBytes: 32 * 1024 * 1024, unreadMs: 5_000 });
+    await start({ unreadBytes: 32 * 1024 * 1024, unreadMs: 600_000 });
     const size = 20 * 1024 * 1024;
     const request = (host: string) =>
       `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${size}\r\n\r\n`;
@@ -154,39 +163,45 @@ describe('the limits of a server', () => {
       const { answers } = await exchangeRaw(
         portOf(),
         [request(host) + ' '.repeat(size / 2), ' '.repeat(size / 2)],
-        { waitMs: 15_000, enough: 1, pauseMs: 100, isReadLate: true },
+        { waitMs: 45_000, enough: 1, pauseMs: 100, isReadLate: true },
       );
       expect(answers.map((answer) => answer.status)).toEqual([status]);
     }
   });
 
   it('limit how much of an unread body is read, and for how long', async () => {
-    await start({ requestMs: 20_000, unreadBytes: 64 * 1024, unreadMs: 200 });
     const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999\r\n\r\n';
-    for (const sent of ['', ' '.repeat(256 * 1024)]) {
-      const { isClosed, ms } = await exchangeRaw(portOf(), [head + sent], { waitMs: 15_000 });
+    for (const [sent, unreadMs] of [
+      ['', 200],
+      [' '.repeat(256 * 1024), 600_000],
+    ] as const) {
+      await start({ unreadBytes: 64 * 1024, unreadMs });
+      const { isClosed } = await exchangeRaw(portOf(), [head + sent], { waitMs: 45_000 });
       expect(isClosed).toBe(true);
-      expect(ms).toBeLessThan(2_000);
+      await server.close();
     }
   });
 
   it('run one request of a connection at a time', async () => {
     takesMs = 20;
     await start();
-    const { answers } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000, enough: 5 });
+    const { answers } = await exchangeRaw(portOf(), [live.repeat(5)], {
+      waitMs: 45_000,
+      enough: 5,
+    });
     expect([answers.length, begun, mostTogether]).toEqual([5, 5, 1]);
   });
 
   it('end a connection that sends too many requests at once', async () => {
     takesMs = 20;
     await start({ maxPipelined: 4 });
-    const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000 });
+    const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 45_000 });
     expect([answers.length, isClosed, begun]).toEqual([0, true, 1]);
   });
 
   it('end a connection after its last allowed request, and answer none twice', async () => {
     await start({ maxRequestsPerConnection: 3 });
-    const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000 });
+    const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 45_000 });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(answers.map(({ headers }) => headers['connection'])).toEqual([
       'keep-alive',
@@ -200,71 +215,78 @@ describe('the limits of a server', () => {
     await start();
     const twoHosts = live.replace('Host', 'Host: evil.test\r\nHost');
     const { answers, isClosed } = await exchangeRaw(portOf(), [twoHosts + live.repeat(3)], {
-      waitMs: 5_000,
+      waitMs: 45_000,
     });
     expect(answers.map(({ status }) => status)).toEqual([400]);
     expect([isClosed, begun]).toEqual([true, 0]);
   });
 
   it('cap the connections, and accept new ones when others end', async () => {
-    await start({ maxConnections: 2, keepAliveMs: 9_000, headersMs: 9_000, requestMs: 9_000 });
-    const idle = [1, 2].map(() => exchangeRaw(portOf(), [live], { waitMs: 1_000 }));
+    await start({ maxConnections: 2 });
+    held = Promise.withResolvers();
+    const busy = [1, 2].map(() => connect(portOf(), '127.0.0.1'));
+    for (const socket of busy) {
+      socket.write(live);
+    }
     await expect.poll(() => begun).toBe(2);
-    const third = await exchangeRaw(portOf(), [live], { waitMs: 5_000 });
+    const third = await exchangeRaw(portOf(), [live], { waitMs: 45_000 });
     expect([third.text, third.isClosed]).toEqual(['', true]);
-    await Promise.all(idle);
+    held.resolve();
+    for (const socket of busy) {
+      socket.destroy();
+    }
     await expect.poll(() => fetch(server.url).then(({ status }) => status, String)).toBe(200);
   });
 
   describe('when it stops', () => {
     it('answers requests in progress, refuses those behind them, and ends idle connections', async () => {
-      await start({ keepAliveMs: 60_000, graceMs: 20_000 });
-      const idle = exchangeRaw(portOf(), [live], { waitMs: 30_000 });
+      await start({ graceMs: 600_000 });
+      const idle = exchangeRaw(portOf(), [live], { waitMs: 45_000 });
       await expect.poll(() => begun).toBe(1);
-      const half = exchangeRaw(portOf(), ['GET / HT'], { waitMs: 30_000 });
-      takesMs = 600;
-      const busy = exchangeRaw(portOf(), [live + live], { waitMs: 30_000 });
+      const half = exchangeRaw(portOf(), ['GET / HT'], { waitMs: 45_000 });
+      held = Promise.withResolvers();
+      const busy = exchangeRaw(portOf(), [live + live], { waitMs: 45_000 });
       await expect.poll(() => begun).toBe(2);
-      const startedMs = performance.now();
       const closed = server.close();
       await expect(fetch(server.url)).rejects.toThrow();
+      held.resolve();
       const { answers } = await busy;
       expect(answers[0]).toMatchObject({ status: 200, body: 'answered' });
       expect(answers[0]?.headers['connection']).toBe('close');
       // No answer, or that the server stops. An answer to a request that was not run would be wrong.
       expect(answers.slice(1).every(({ status }) => status === 503)).toBe(true);
-      await closed;
       // The server waits neither for the grace nor for the idle time.
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      await closed;
       expect(begun).toBe(2);
       expect([(await idle).isClosed, (await half).isClosed]).toEqual([true, true]);
     });
 
     it('refuses a request that arrives after the stop', async () => {
-      await start({ headersMs: 9_000, requestMs: 9_000, graceMs: 9_000 });
-      takesMs = 1_500;
-      const late = exchangeRaw(portOf(), [live.slice(0, 9), live.slice(9)], {
-        waitMs: 15_000,
-        pauseMs: 700,
-      });
-      const busy = exchangeRaw(portOf(), [live], { waitMs: 15_000 });
+      await start({ graceMs: 600_000 });
+      held = Promise.withResolvers();
+      const late = connect(portOf(), '127.0.0.1');
+      await once(late, 'connect');
+      late.write(live.slice(0, 9));
+      const busy = exchangeRaw(portOf(), [live], { waitMs: 45_000 });
       await expect.poll(() => begun).toBe(1);
-      await server.close();
+      const closed = server.close();
+      late.write(live.slice(9));
+      const text = Buffer.concat(await late.toArray()).toString('latin1');
+      held.resolve();
+      await closed;
       expect((await busy).answers.map(({ status }) => status)).toEqual([200]);
-      expect((await late).answers).toMatchObject([
+      expect(parseAnswers(text)).toMatchObject([
         { status: 503, headers: { 'retry-after': '5' }, body: expect.stringContaining('stopping') },
       ]);
       expect(begun).toBe(1);
     });
 
     it('does not wait longer than its grace', async () => {
-      takesMs = 60_000;
+      held = Promise.withResolvers();
       await start({ graceMs: 200 });
-      const busy = exchangeRaw(portOf(), [live], { waitMs: 30_000 });
+      const busy = exchangeRaw(portOf(), [live], { waitMs: 45_000 });
       await expect.poll(() => begun).toBe(1);
-      const startedMs = performance.now();
       await server.close();
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
       expect((await busy).answers).toEqual([]);
     });
   });
@@ -308,15 +330,15 @@ describe('the limits of a server', () => {
       },
       { host: '127.0.0.1', port: 0, onRefused: () => undefined },
     );
-    await exchangeRaw(portOf(), [live], { waitMs: 5_000, isCut: true });
+    await exchangeRaw(portOf(), [live], { waitMs: 45_000, isCut: true });
     await expect.poll(() => isAborted).toBe(true);
   });
 
   it('log the refusal, and nothing of the request', async () => {
     await start();
-    await exchangeRaw(portOf(), ['canary\r\n\r\n'], { waitMs: 5_000 });
-    await exchangeRaw(portOf(), [`GET / HTTP/1.1\r\nX: ${'b'.repeat(20_000)}`], { waitMs: 5_000 });
-    await exchangeRaw(portOf(), ['GET / HTTP/1.1\r\n\r\n'], { waitMs: 5_000 });
+    await exchangeRaw(portOf(), ['canary\r\n\r\n'], { waitMs: 45_000 });
+    await exchangeRaw(portOf(), [`GET / HTTP/1.1\r\nX: ${'b'.repeat(20_000)}`], { waitMs: 45_000 });
+    await exchangeRaw(portOf(), ['GET / HTTP/1.1\r\n\r\n'], { waitMs: 45_000 });
     expect(refused).toEqual(['invalid_request', 'headers_too_large', 'invalid_request']);
   });
 

@@ -68,12 +68,16 @@ describe('createAgentClient', () => {
   });
 
   it('says once that the agent takes no more requests, and reports the refusal after a while', async () => {
+    let nowMs = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    onTestFinished(() => clock.mockRestore());
     const told: string[] = [];
     let asked = 0;
     const call = createAgentCaller(
       'http://127.0.0.1:1',
       new Secret('t'),
       async () => {
+        nowMs = 1_000 * asked;
         asked += 1;
         return refuse(429, 'rate_limited', { 'retry-after': '1' });
       },
