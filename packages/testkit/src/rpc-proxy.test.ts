@@ -82,14 +82,24 @@ describe('a proxy that got stuck at a block', () => {
     const anvil = await startAnvil();
     const proxy = await startRpcProxy(anvil.rpcUrl);
     try {
-      const ask = async (method: string, ...params: unknown[]): Promise<unknown> => {
+      const askAt = async (url: string, method: string, params: unknown[]): Promise<unknown> => {
         const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-        const response = await fetch(proxy.url, { method: 'POST', body });
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(url, { method: 'POST', headers, body });
         return ((await response.json()) as { result?: unknown }).result;
       };
+      const ask = (method: string, ...params: unknown[]) => askAt(proxy.url, method, params);
       const [from, to] = (await ask('eth_accounts')) as [string, string];
+      // The chain answers before it mines.
+      const send = async () => {
+        const hash = await ask('eth_sendTransaction', { from, to, value: '0x1' });
+        await expect
+          .poll(() => askAt(anvil.rpcUrl, 'eth_getTransactionReceipt', [hash]))
+          .toMatchObject({ status: '0x1' });
+        return hash;
+      };
       await proxy.getStuck(1);
-      const hash = await ask('eth_sendTransaction', { from, to, value: '0x1' });
+      const hash = await send();
       const look = async () => [
         await ask('eth_blockNumber'),
         await ask('eth_getTransactionCount', from, 'latest'),
@@ -100,7 +110,7 @@ describe('a proxy that got stuck at a block', () => {
       ];
       expect(await look()).toEqual(['0x0', '0x0', false, null, false, undefined]);
       await proxy.getStuck(2);
-      await ask('eth_sendTransaction', { from, to, value: '0x1' });
+      await send();
       const heads = [await ask('eth_blockNumber'), await ask('eth_blockNumber')];
       expect(heads.sort()).toEqual(['0x1', '0x2']);
       proxy.restore();

@@ -32,6 +32,10 @@ async function end(
   });
 }
 
+function readCancellation({ store }: ReturnType<typeof createTestApp>) {
+  return store.getValue(employerId, 'june', cancellationName);
+}
+
 describe('DELETE /api/disburse/:key', () => {
   it('stores the request, notifies the worker and answers the job at its end [cancel.answer]', async () => {
     const test = createTestApp();
@@ -44,7 +48,7 @@ describe('DELETE /api/disburse/:key', () => {
       error: { code: 'cancelled', message: 'nothing was paid' },
     });
     expect(test.state.cancels).toEqual(['june']);
-    expect(await test.store.getValue(employerId, 'june', cancellationName)).toContain('askedAtMs');
+    expect(await readCancellation(test)).toContain('askedAtMs');
     // The key stays used: the same request answers the cancelled job.
     expect((await test.post('june', test.request)).status).toBe(200);
   });
@@ -74,9 +78,10 @@ describe('DELETE /api/disburse/:key', () => {
     await test.post('june', test.request);
     const caller = new AbortController();
     const first = test.remove(path, {}, caller.signal);
-    setTimeout(() => caller.abort(), 100);
+    await expect.poll(() => readCancellation(test)).toBeDefined();
+    caller.abort();
     await Promise.resolve(first).catch(() => undefined);
-    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+    expect(await readCancellation(test)).toBeDefined();
     const second = test.remove(path);
     setTimeout(() => void end(test, 'failed', { phase: cancelled }), 100);
     expect(await (await second).json()).toMatchObject({ error: { code: 'cancelled' } });
@@ -86,11 +91,13 @@ describe('DELETE /api/disburse/:key', () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
-    setTimeout(() => test.stopping.abort(), 100);
-    const answer = await test.remove(path);
+    const answered = test.remove(path);
+    await expect.poll(() => readCancellation(test)).toBeDefined();
+    test.stopping.abort();
+    const answer = await answered;
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ code: 'stopping' });
-    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+    expect(await readCancellation(test)).toBeDefined();
   });
 
   it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the request [cancel.other-settings]', async () => {
@@ -104,6 +111,7 @@ describe('DELETE /api/disburse/:key', () => {
     // Written before the worker has read the request to cancel, so it does not answer that request.
     await block(false);
     const answer = Promise.resolve(test.remove(path));
+    await expect.poll(() => readCancellation(test)).toBeDefined();
     test.clock.advanceSeconds(1);
     setTimeout(() => void block(true), 300);
     expect((await answer).status).toBe(409);
@@ -111,7 +119,7 @@ describe('DELETE /api/disburse/:key', () => {
       code: 'configuration_changed',
       message: expect.stringMatching(/^the funder was 0xa and is 0xb.*the cancellation is stored/),
     });
-    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+    expect(await readCancellation(test)).toBeDefined();
     expect(await (await test.get(path)).json()).toEqual({
       key: 'june',
       state: 'submitted',
@@ -129,7 +137,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ state: 'done' });
     expect(test.state.cancels).toEqual([]);
-    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeUndefined();
+    expect(await readCancellation(test)).toBeUndefined();
   });
 
   it('answers 404 to an unknown key, and to a key of another employer [cancel.answer]', async () => {

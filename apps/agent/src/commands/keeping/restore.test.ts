@@ -1,6 +1,7 @@
 // `disburse-agent backup restore`: what it brings back, what it refuses, and that a killed command leaves nothing half.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -168,27 +169,36 @@ describe('backup restore', () => {
 });
 
 describe('a command that is killed', () => {
-  function start(args: readonly string[]): ChildProcess {
-    return spawn(
+  /** Runs a command that kills itself after the file operation that makes an entry of that name and size in the folder. */
+  async function runUntil(
+    args: readonly string[],
+    folder: string,
+    { name, bytes = 0 }: { name: RegExp; bytes?: number },
+  ): Promise<void> {
+    const watch = `
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const folder = ${JSON.stringify(`${folder}/`)};
+      const { readdirSync, statSync } = fs;
+      const isThere = (name) => ${String(name)}.test(name) && statSync(folder + name).size >= ${bytes};
+      for (const call of ['mkdirSync', 'openSync', 'writeSync', 'writeFileSync', 'chmodSync']) {
+        const work = fs[call];
+        fs[call] = (...given) => {
+          const result = work(...given);
+          if (readdirSync(folder, { recursive: true }).some(isThere)) process.kill(process.pid, 'SIGKILL');
+          return result;
+        };
+      }
+      syncBuiltinESMExports();`;
+    const child = spawn(
       process.execPath,
-      ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning', script, ...args],
+      [
+        ...['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'],
+        ...[`--import=data:text/javascript,${encodeURIComponent(watch)}`, script, ...args],
+      ],
       { stdio: 'ignore' },
     );
-  }
-
-  async function waitFor(isThere: () => boolean, child: ChildProcess): Promise<void> {
-    while (!isThere()) {
-      if (child.exitCode !== null) {
-        throw new Error('the command ended before it was killed');
-      }
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  }
-
-  async function kill(child: ChildProcess): Promise<void> {
-    const ended = new Promise((resolve) => child.once('close', resolve));
-    child.kill('SIGKILL');
-    await ended;
+    expect(await once(child, 'close')).toEqual([null, 'SIGKILL']);
   }
 
   beforeEach(() => {
@@ -204,16 +214,12 @@ describe('a command that is killed', () => {
 
   it('while it writes a backup leaves no file of that name, and nothing readable after the next backup', async () => {
     const args = ['backup', 'create', '--out', world.file, '--encrypt-to', world.recipient];
-    const child = start([...args, '--env-file', world.source]);
-    const partial = (): string | undefined =>
-      readdirSync(world.directory).find((name) => name.endsWith('.tmp'));
-    await waitFor(() => {
-      const name = partial();
-      return name !== undefined && statSync(join(world.directory, name)).size > 1024 * 1024;
-    }, child);
-    await kill(child);
+    await runUntil([...args, '--env-file', world.source], world.directory, {
+      name: /\.tmp$/,
+      bytes: 1024 * 1024,
+    });
     expect(existsSync(world.file)).toBe(false);
-    const left = partial() ?? '';
+    const left = readdirSync(world.directory).find((name) => name.endsWith('.tmp')) ?? '';
     expect(readFileSync(join(world.directory, left)).includes('SQLite format')).toBe(false);
     expect(readdirSync(world.home).filter((name) => name.startsWith('.backup-'))).toEqual([]);
     expect((await world.create()).code).toBe(exitCodes.ok);
@@ -222,11 +228,11 @@ describe('a command that is killed', () => {
 
   it('while it takes a snapshot leaves a folder that the next backup removes', async () => {
     const args = ['backup', 'create', '--out', world.file, '--encrypt-to', world.recipient];
-    const child = start([...args, '--env-file', world.source]);
+    await runUntil([...args, '--env-file', world.source], world.home, {
+      name: /^\.backup-.*\/./,
+    });
     const stale = (): readonly string[] =>
       readdirSync(world.home).filter((name) => name.startsWith('.backup-'));
-    await waitFor(() => stale().length > 0, child);
-    await kill(child);
     expect(stale()).toHaveLength(1);
     expect(statSync(join(world.home, stale()[0] ?? '')).mode & 0o777).toBe(0o700);
     expect((await world.create()).code).toBe(exitCodes.ok);
@@ -244,11 +250,11 @@ describe('a command that is killed', () => {
       '--to',
       world.target,
     ];
-    const child = start([...args, '--env-file', world.source]);
+    await runUntil([...args, '--env-file', world.source], world.directory, {
+      name: /^restored\.restoring-.*\/./,
+    });
     const staged = (): string | undefined =>
       readdirSync(world.directory).find((name) => name.startsWith('restored.restoring-'));
-    await waitFor(() => staged() !== undefined, child);
-    await kill(child);
     expect(existsSync(world.target)).toBe(false);
     expect(statSync(join(world.directory, staged() ?? '')).mode & 0o777).toBe(0o700);
     expect((await world.restore()).code).toBe(exitCodes.ok);
