@@ -241,11 +241,11 @@ describe('the limits of a server', () => {
   describe('when it stops', () => {
     it('answers requests in progress, refuses those behind them, and ends idle connections', async () => {
       await start({ graceMs: 600_000 });
-      const idle = exchangeRaw(portOf(), [live], { waitMs: 45_000 });
+      const idle = exchangeRaw(portOf(), [live], { waitMs: 600_000 });
       await expect.poll(() => begun).toBe(1);
-      const half = exchangeRaw(portOf(), ['GET / HT'], { waitMs: 45_000 });
+      const half = exchangeRaw(portOf(), ['GET / HT'], { waitMs: 600_000 });
       held = Promise.withResolvers();
-      const busy = exchangeRaw(portOf(), [live + live], { waitMs: 45_000 });
+      const busy = exchangeRaw(portOf(), [live + live], { waitMs: 600_000 });
       await expect.poll(() => begun).toBe(2);
       const closed = server.close();
       await expect(fetch(server.url)).rejects.toThrow();
@@ -267,7 +267,7 @@ describe('the limits of a server', () => {
       const late = connect(portOf(), '127.0.0.1');
       await once(late, 'connect');
       late.write(live.slice(0, 9));
-      const busy = exchangeRaw(portOf(), [live], { waitMs: 45_000 });
+      const busy = exchangeRaw(portOf(), [live], { waitMs: 600_000 });
       await expect.poll(() => begun).toBe(1);
       const closed = server.close();
       late.write(live.slice(9));
@@ -284,7 +284,7 @@ describe('the limits of a server', () => {
     it('does not wait longer than its grace', async () => {
       held = Promise.withResolvers();
       await start({ graceMs: 200 });
-      const busy = exchangeRaw(portOf(), [live], { waitMs: 45_000 });
+      const busy = exchangeRaw(portOf(), [live], { waitMs: 600_000 });
       await expect.poll(() => begun).toBe(1);
       await server.close();
       expect((await busy).answers).toEqual([]);

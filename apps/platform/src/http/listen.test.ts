@@ -145,7 +145,7 @@ describe('listen', () => {
     const exchange = async (path: string) => {
       const get = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
       const before = begun;
-      const exchanged = exchangeRaw(port, [get], { waitMs: 45_000 });
+      const exchanged = exchangeRaw(port, [get], { waitMs: 600_000 });
       await expect.poll(() => begun).toBe(before + 1);
       return { exchanged };
     };
