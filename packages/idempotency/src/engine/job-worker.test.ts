@@ -97,6 +97,6 @@ it('a run that began with its cancellation is not ended by it', async () => {
   });
   await expect.poll(() => begun).toEqual([true]);
   await vi.advanceTimersByTimeAsync(leaseTtlMs);
-  expect([begun, ended]).toEqual([[true], false]);
   end.resolve();
+  expect([begun, ended]).toEqual([[true], false]);
 });
