@@ -28,9 +28,7 @@ afterEach(async () => {
 });
 
 async function endOf(id: string): Promise<string> {
-  await expect
-    .poll(() => world.statusOf(id), { interval: 2 })
-    .toMatch(/COMPLETED|REJECTED/);
+  await expect.poll(() => world.statusOf(id), { interval: 2 }).toMatch(/COMPLETED|REJECTED/);
   return world.statusOf(id);
 }
 

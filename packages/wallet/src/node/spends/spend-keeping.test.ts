@@ -133,9 +133,7 @@ async function start(changes: Partial<ArchivedSpend> = {}) {
     /** Waits for two more passes. */
     async pass(): Promise<void> {
       const until = passes + 2;
-      await expect
-        .poll(() => passes, { interval: 2 })
-        .toBeGreaterThanOrEqual(until);
+      await expect.poll(() => passes, { interval: 2 }).toBeGreaterThanOrEqual(until);
     },
     /** Sealed notes in the archive of notes, on disk. */
     readKept: (): readonly string[] =>

@@ -132,9 +132,7 @@ describe('a turn that agents share', () => {
     stop.abort(new Error('enough'));
     await expect(stopped).rejects.toThrow('enough');
     release();
-    await expect
-      .poll(() => one.turns.tryAcquire('turn'))
-      .toBeInstanceOf(Function);
+    await expect.poll(() => one.turns.tryAcquire('turn')).toBeInstanceOf(Function);
   });
 
   it('is waited for while the server is away, which is told once, until the run is stopped', async () => {
