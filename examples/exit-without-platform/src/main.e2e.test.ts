@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createArtifactStore } from '@pool/circuits';
 import { connectErc20, decodeSpend } from '@pool/contracts';
 import { zeroWord } from '@pool/core';
-import { type Anvil, mineMeanwhile, startAnvil } from '@pool/testkit';
+import { type Anvil, mineMeanwhile, signalAt, startAnvil } from '@pool/testkit';
 import { openSpendArchive } from '@pool/wallet/node';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -49,15 +49,6 @@ afterAll(async () => {
   await anvil.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Loaded before the program: it kills itself when it says that it begins to prove, before it can do more. */
-const killOnProving = `data:text/javascript,${encodeURIComponent(`
-  const write = process.stderr.write;
-  process.stderr.write = function (text, ...rest) {
-    if (String(text).includes('proving')) process.kill(process.pid, 'SIGKILL');
-    return write.call(this, text, ...rest);
-  };
-`)}`;
 
 /** @param preload - options of Node */
 function run(
@@ -129,7 +120,7 @@ it('finds nothing in a file of foreign and invented notes', async () => {
 });
 
 it('continues after a kill with the signature that it has, and the token arrives', async () => {
-  const killed = await run('35', 'first', 'notes.json', ['--import', killOnProving]);
+  const killed = await run('35', 'first', 'notes.json', signalAt('proving', 'SIGKILL'));
   expect(killed.code).toBeNull();
   const before = await readSignature('first');
   expect(await balance()).toBe(0n);
