@@ -56,7 +56,7 @@ class LongestFirst implements TestSequencer {
 }
 
 const unit = {
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   hookTimeout: 180_000,
   // For what never becomes true. On a machine that has other work, a process can be without a processor for many seconds.
   expect: { poll: { timeout: 45_000 } },
