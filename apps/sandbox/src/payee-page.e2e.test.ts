@@ -92,6 +92,13 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
 
     const savings = Wallet.createRandom().address;
     await reviewWithdrawal(page, '2000', savings);
+    // Who goes back finds what was typed.
+    await press(page, 'Back');
+    const typed = ['Address', 'Amount in USDC'].map((label) =>
+      page.getByLabel(label, { exact: true }).inputValue(),
+    );
+    expect(await Promise.all(typed)).toEqual([savings, '2000 USDC']);
+    await press(page, 'Review');
     await see(page, '1120.5 USDC');
     const isWaiting = await watchText(page, 'Waiting for the chain');
     await press(page, 'Withdraw now');

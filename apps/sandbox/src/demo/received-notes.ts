@@ -77,12 +77,17 @@ async function readAs(
   return received;
 }
 
-/** A request waits for the platform's index for 3 s. An answer that took longer may lack the newest notes, so it is asked for again. */
+/**
+ * A request waits for the platform's index for 3 s. An answer that took longer may lack the newest notes, so it is asked for again, for two
+ * minutes at most.
+ */
 export async function untilIndexed<T>(read: () => Promise<T>): Promise<T> {
+  const giveUpAtMs = performance.now() + 120_000;
   for (;;) {
     const startedAtMs = performance.now();
     const answer = await read();
-    if (performance.now() - startedAtMs < 3_000) return answer;
+    const endedAtMs = performance.now();
+    if (endedAtMs - startedAtMs < 3_000 || endedAtMs > giveUpAtMs) return answer;
   }
 }
 
