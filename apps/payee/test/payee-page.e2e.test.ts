@@ -85,6 +85,22 @@ describe.skipIf(!hasBrowser)("the payee's page (without Chromium it is skipped)"
     expectClean();
   });
 
+  it('reads the balance again by itself while the payment of another tab holds a part of it', async () => {
+    const { page, expectClean } = await open('?account=yes');
+    await page.getByRole('heading', { name: 'Your account is locked' }).waitFor();
+    await page.clock.install();
+    await press(page, 'Open with my passkey');
+    await page.getByText('You can be paid').waitFor();
+    await page.getByRole('link', { name: 'Withdraw', exact: true }).click();
+    const held = page.getByText('A payment that is underway holds 120.5 USDC more');
+    await held.waitFor();
+    await page.evaluate("dispatchEvent(new Event('fake-payment-ended'))");
+    await page.clock.fastForward('00:10');
+    await held.waitFor({ state: 'detached' });
+    await page.getByText('You can spend 6120.5 USDC now').waitFor();
+    expectClean();
+  });
+
   it('shows the account while the platform is silent, and withdraws without it', async () => {
     const { page, expectClean } = await open('?account=yes&silent=yes');
     await press(page, 'Open with my passkey');

@@ -60,6 +60,7 @@ function hash(digit: string): Hex32 {
 }
 
 const hourMs = 3_600_000;
+const total = 6_120_500_000n;
 
 function listEntries(nowMs: number, memo: string): readonly HistoryEntry[] {
   const paid = (id: string, agoMs: number, amount: string, memo: string): HistoryEntry => ({
@@ -143,6 +144,11 @@ function createWallet(
   let readiness = first;
   let hasLeft = false;
   let coin = 0n;
+  let spendable = 6_000_000_000n;
+  // The payment of another tab, which holds the rest.
+  addEventListener('fake-payment-ended', () => {
+    spendable = total;
+  });
   const contacts: Contact[] = [];
   const inviters: Inviter[] = [];
   const saved: EvmAddress[] = [];
@@ -175,7 +181,7 @@ function createWallet(
     inviters: async () => inviters,
     sync: (onProgress) => work(onProgress, ['syncing']),
     balance: async () => ({
-      ...{ total: 6_120_500_000n, spendable: 6_000_000_000n, asOfBlock: 123 },
+      ...{ total, spendable, asOfBlock: 123 },
       silentSinceMs: isSilent && !hasLeft ? Date.UTC(2026, 10, 2, 12) : undefined,
     }),
     history: async () => ({
@@ -200,7 +206,7 @@ function createWallet(
       const price = { expectedWei: 1_234_567_890_123_456n, capWei: 5n * 10n ** 16n };
       return {
         earlier: payments.find(withdrawal),
-        changeAmount: 6_120_500_000n - withdrawal.amount,
+        changeAmount: total - withdrawal.amount,
         feeAmount: 0n,
         gas: hasLeft ? { from: pool, balanceWei, ...price } : undefined,
       };
