@@ -185,7 +185,10 @@ describe('--json', () => {
     expect(answer).toEqual({ ok: true, data: expect.any(Object) });
   });
 
-  it('keeps a text off standard output, and answers null for a command that hands over nothing', async () => {
+  it.each([
+    ['answers null for a command that hands over nothing', false, ['{"ok":true,"data":null}']],
+    ['prints no line for a command that goes on and met no event', true, []],
+  ])('keeps a text off standard output, and %s', async (_, goesOn, expected) => {
     const lines: string[] = [];
     const texts: string[] = [];
     const streams = {
@@ -193,12 +196,12 @@ describe('--json', () => {
       err: (text: string) => void texts.push(text),
     };
     expect(
-      await runWithJson(streams, async (output) => {
+      await runWithJson(streams, goesOn, async (output) => {
         output.out('a text');
         return 5;
       }),
     ).toBe(5);
-    expect([lines, texts]).toEqual([['{"ok":true,"data":null}'], ['a text']]);
+    expect([lines, texts]).toEqual([expected, ['a text']]);
   });
 });
 

@@ -126,11 +126,12 @@ function addCommands(
     if (load !== undefined) {
       command.action(async (...given: unknown[]) => {
         // The last argument is the command itself.
-        const [options] = given.slice(-2) as [{ readonly json?: boolean }];
+        const [{ json, follow, watch }] = given.slice(-2) as [Record<string, unknown>];
         assertMandatory(command, own);
         const work = await load(...(given as never[]));
         const run = (output: object) => work(...(given.slice(0, -1) as never[]), output as never);
-        setCode(options.json === true ? await runWithJson(streams, run) : await run(streams));
+        const goesOn = follow === true || watch === true;
+        setCode(json === true ? await runWithJson(streams, goesOn, run) : await run(streams));
       });
     }
   }

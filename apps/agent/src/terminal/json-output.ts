@@ -8,9 +8,15 @@
 type Texts = { out(text: string): void; err(text: string): void };
 type Outcomes = { out(outcome: string | object): void };
 
-/** Runs a command: a document becomes an envelope, and a text goes to standard error. @returns the exit code */
+/**
+ * Runs a command: a document becomes an envelope, and a text goes to standard error.
+ *
+ * @param goesOn - it prints a line for each event, so no line if there was none
+ * @returns the exit code
+ */
 export async function runWithJson(
   streams: Texts,
+  goesOn: boolean,
   work: (output: Outcomes) => Promise<number>,
 ): Promise<number> {
   const { formatData } = await import('@pool/core');
@@ -26,7 +32,7 @@ export async function runWithJson(
       }
     },
   });
-  if (!hasAnswered) {
+  if (!hasAnswered && !goesOn) {
     streams.out(formatData(null));
   }
   return code;
