@@ -2,11 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output } from '@pool/pay-run';
 import { afterAll, describe, expect, it } from 'vitest';
 import { commands, runCli } from './cli.ts';
-import type { CommandRow, Commands } from './cli-options.ts';
-import { runWithJson } from './terminal/json-output.ts';
+import { type CommandRow, type Commands, json } from './cli-options.ts';
 import { describeUnexpected } from './terminal/unexpected.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'pool-cli-'));
@@ -186,21 +185,27 @@ describe('--json', () => {
   });
 
   it.each([
-    ['answers null for a command that hands over nothing', false, ['{"ok":true,"data":null}']],
-    ['prints no line for a command that goes on and met no event', true, []],
-  ])('keeps a text off standard output, and %s', async (_, goesOn, expected) => {
+    ['answers null for a command that hands over nothing', [], ['{"ok":true,"data":null}']],
+    ['prints no line for a command that follows and met no event', ['--follow'], []],
+    ['prints no line for a command that watches and met no event', ['--watch'], []],
+  ])('keeps a text off standard output, and %s', async (_, flags, expected) => {
     const lines: string[] = [];
     const texts: string[] = [];
-    const streams = {
-      out: (text: string) => void lines.push(text),
-      err: (text: string) => void texts.push(text),
+    const err = (text: string): void => void texts.push(text);
+    const say: CommandRow = {
+      ...{ about: 'Say.', hasEnvFile: false },
+      options: { ...json, '--follow': 'go on', '--watch': 'go on' },
+      load:
+        async () =>
+        async (_options: object, { out }: Pick<Output, 'out'>) => {
+          out('a text');
+          return 5;
+        },
     };
-    expect(
-      await runWithJson(streams, goesOn, async (output) => {
-        output.out('a text');
-        return 5;
-      }),
-    ).toBe(5);
+    const streams = { out: (text: string) => void lines.push(text), err };
+    const argv = ['say', '--json', ...flags];
+    const terminal = { isTty: false, write: err };
+    expect(await runCli(argv, { ...streams, terminal }, { say })).toBe(5);
     expect([lines, texts]).toEqual([expected, ['a text']]);
   });
 });

@@ -51,9 +51,13 @@ export const commands: Commands = {
 };
 
 /** Runs one command line. @returns the exit code */
-export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
+export async function runCli(
+  argv: readonly string[],
+  streams: Streams,
+  table: Commands = commands,
+): Promise<number> {
   let code: number = exitCodes.ok;
-  const program = createProgram(streams, (result) => {
+  const program = createProgram(table, streams, (result) => {
     code = result;
   });
   try {
@@ -84,7 +88,11 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
   }
 }
 
-function createProgram(streams: Streams, setCode: (code: number) => void): Command {
+function createProgram(
+  table: Commands,
+  streams: Streams,
+  setCode: (code: number) => void,
+): Command {
   const program = new Command(programName)
     .description('Pays rosters from a shielded pool: the disbursement agent and its commands.')
     .version(version)
@@ -92,7 +100,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err });
-  addCommands(program, commands, streams, setCode);
+  addCommands(program, table, streams, setCode);
   return program;
 }
 

@@ -105,7 +105,7 @@ describe('sealed notes of batches that never landed', () => {
   }
   /** Mines blocks that much later until they are final and indexed, and runs the relayer. */
   async function passTime(seconds: number): Promise<void> {
-    await chain.passTime(seconds, 2);
+    await chain.passTime(seconds);
     await settleDown();
     await settleDown();
   }

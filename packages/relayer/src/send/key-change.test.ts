@@ -173,7 +173,7 @@ describe('a relayer that starts with another key while transactions of the old o
     await relay(after);
     expect(await rows()).toEqual([[addressOf('relayer'), 3, 'fund', 'open']]);
     expect((await recordOf('job-1')).state).toBe('submitted');
-    await chain.provider.send('evm_increaseTime', [7_200]);
+    await chain.passTime(7_200);
     await chain.provider.send('anvil_setNextBlockBaseFeePerGas', ['0xe8d4a51000']);
     await chain.mine(3);
     await relay(after);

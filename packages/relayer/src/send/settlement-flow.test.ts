@@ -84,6 +84,7 @@ describe('settlement flow', () => {
     await insertTestEmployer(other.db);
     await acceptIn(other, request, 'job-1');
     await runRelayerPass({ ...deps(), db: other.db });
+    await chain.untilMined();
     await other.close();
   }
   /** A block on top makes everything before it final, then both workers run. */
@@ -120,9 +121,7 @@ describe('settlement flow', () => {
   });
 
   it('sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation [service.relayer-verifies]', async () => {
-    const stale = await makeSettlement({
-      eligibilityRoot: assertField(777n),
-    });
+    const stale = await makeSettlement({ eligibilityRoot: assertField(777n) });
     await accept(stale.request);
     await relay();
     const refused = await recordOf();
@@ -133,9 +132,7 @@ describe('settlement flow', () => {
     ]);
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(0);
     // Same manifest, same signature, another root and digest.
-    const fresh = await makeSettlement({
-      deadline: stale.request.batch.deadline,
-    });
+    const fresh = await makeSettlement({ deadline: stale.request.batch.deadline });
     expect(fresh.request.funderSignature).toBe(stale.request.funderSignature);
     expect((await accept(fresh.request)).state).toBe('accepted');
     await relay();
@@ -312,9 +309,7 @@ describe('settlement flow', () => {
 
   it('closes a row whose nonce is used for another batch, and refuses a new one whose nonce is used', async () => {
     const first = await makeSettlement();
-    const second = await makeSettlement({
-      amounts: [5n, 6n],
-    });
+    const second = await makeSettlement({ amounts: [5n, 6n] });
     expect(second.request.batch.batchNonce).toBe(first.request.batch.batchNonce);
     await accept(second.request);
     // A second platform with an empty store has the other batch, and sends first.
@@ -329,12 +324,8 @@ describe('settlement flow', () => {
   });
 
   it('refuses another authorisation under the key until the first can never land', async () => {
-    const first = await makeSettlement({
-      eligibilityRoot: assertField(777n),
-    });
-    const next = await makeSettlement({
-      attempt: 2,
-    });
+    const first = await makeSettlement({ eligibilityRoot: assertField(777n) });
+    const next = await makeSettlement({ attempt: 2 });
     await accept(first.request);
     await relay();
     await expect(accept(next.request)).rejects.toMatchObject({
@@ -350,9 +341,7 @@ describe('settlement flow', () => {
     await mineAt(first.request.batch.deadline + 1);
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     await chain.mine(1);
-    const later = await makeSettlement({
-      attempt: 2,
-    });
+    const later = await makeSettlement({ attempt: 2 });
     expect((await accept(later.request)).state).toBe('accepted');
     await relay();
     await settleDown();
@@ -361,15 +350,9 @@ describe('settlement flow', () => {
   });
 
   it('accepts the next attempt once the first was voided, and never the same nonce', async () => {
-    const first = await makeSettlement({
-      eligibilityRoot: assertField(777n),
-    });
-    const sameNonce = await makeSettlement({
-      amounts: [9n, 9n],
-    });
-    const next = await makeSettlement({
-      attempt: 2,
-    });
+    const first = await makeSettlement({ eligibilityRoot: assertField(777n) });
+    const sameNonce = await makeSettlement({ amounts: [9n, 9n] });
+    const next = await makeSettlement({ attempt: 2 });
     await accept(first.request);
     const funder = chain.wallet('funder');
     const { chainId, pool: poolAddress } = chain.settings;
@@ -391,9 +374,7 @@ describe('settlement flow', () => {
   });
 
   it('reports an allowance that is too small, and sends after it is raised', async () => {
-    const { request } = await makeSettlement({
-      amounts: [900_000n, 200_000n],
-    });
+    const { request } = await makeSettlement({ amounts: [900_000n, 200_000n] });
     await mintTestToken(
       chain.token,
       chain.wallet('deployer'),
