@@ -15,6 +15,8 @@ export function useRoute(): string {
       if (readRoute() !== 'content') setRoute(readRoute());
     };
     addEventListener('hashchange', update);
+    // A link may have been followed before this listened.
+    update();
     return () => removeEventListener('hashchange', update);
   }, []);
   return route === '' ? 'home' : route;
