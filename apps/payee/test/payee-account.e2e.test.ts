@@ -215,6 +215,19 @@ describe.skipIf(!hasBrowser)('accounts of the page (without Chromium it is skipp
     other.expectClean();
   });
 
+  it('follows a link that is clicked as soon as it is there', async () => {
+    const { page, expectClean } = await open('?account=yes');
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const link = document.querySelector('a[href="#passkeys"]');
+      if (link === null) return;
+      observer.disconnect();
+      link.click();
+    }).observe(document.body, { childList: true, subtree: true })`);
+    await press(page, 'Open with my passkey');
+    await page.getByLabel('New password').waitFor();
+    expectClean();
+  });
+
   it('says what is wrong with a link, and that the platform does not answer', async () => {
     const used = await open('?invitation=used');
     await used.page.getByText('This invitation was used').waitFor();
